@@ -1,0 +1,54 @@
+"""Ask the installed MindSpore what it really does, and take the right path.
+
+``from ms_compat import features`` is the door. Importing this package imports nothing: neither MindSpore nor the rest
+of the package, each part of which is loaded when it is first used.
+"""
+
+_HOMES = {
+    "Answer": "measurement",
+    "ApiMissing": "feature",
+    "Build": "build",
+    "Feature": "feature",
+    "Features": "registry",
+    "Finding": "feature",
+    "Harm": "feature",
+    "Path": "feature",
+    "Plan": "verdict",
+    "Remedy": "feature",
+    "Source": "verdict",
+    "Span": "span",
+    "Verdict": "verdict",
+    "features": "registry",
+    "find_build": "build",
+    "CacheWarning": "errors",
+    "DriftWarning": "errors",
+    "FeatureError": "errors",
+    "FeatureWarning": "errors",
+    "MsCompatError": "errors",
+    "MsCompatWarning": "errors",
+    "SettingError": "errors",
+    "SnapshotError": "errors",
+    "UnknownFeatureError": "errors",
+    "UnknownVerdictError": "errors",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - the stub states it for type checkers
+
+
+def __getattr__(name):  # type: ignore[no-untyped-def]
+    import importlib
+
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name == "__version__":
+        import importlib_metadata
+
+        value = importlib_metadata.version("ms-compat")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():  # type: ignore[no-untyped-def]
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,58 @@
+"""The exceptions and warnings of this package."""
+
+from __future__ import annotations
+
+__all__ = [
+    "CacheWarning",
+    "DriftWarning",
+    "FeatureError",
+    "FeatureWarning",
+    "MsCompatError",
+    "MsCompatWarning",
+    "SettingError",
+    "SnapshotError",
+    "UnknownFeatureError",
+    "UnknownVerdictError",
+]
+
+
+class MsCompatError(Exception):
+    """Base of every error this package raises."""
+
+
+class UnknownFeatureError(MsCompatError, AttributeError, KeyError):
+    """A name that is not in the catalog; both an AttributeError and a KeyError, as it was asked for."""
+
+    __str__ = Exception.__str__  # KeyError's would show the message in quotes
+
+
+class UnknownVerdictError(MsCompatError, RuntimeError):
+    """The truth of a verdict was asked for, and nobody knows it."""
+
+
+class FeatureError(MsCompatError, RuntimeError):
+    """A plan with path ERROR was enforced."""
+
+
+class SettingError(MsCompatError, ValueError):
+    """An environment variable or option of this package has a value that is not allowed."""
+
+
+class SnapshotError(MsCompatError, ValueError):
+    """A snapshot cannot be read or belongs to another build."""
+
+
+class MsCompatWarning(UserWarning):
+    """Base of every warning this package gives."""
+
+
+class FeatureWarning(MsCompatWarning):
+    """A plan with path WARN was enforced."""
+
+
+class DriftWarning(MsCompatWarning):
+    """Two sources disagree about a feature."""
+
+
+class CacheWarning(MsCompatWarning):
+    """The cache cannot be used; answers are right all the same, but may be measured again."""
