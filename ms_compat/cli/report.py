@@ -1,0 +1,224 @@
+"""The commands that tell what is known: ``doctor``, ``list`` and ``show``."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ms_compat.cli import FINDING, FINE, PROBING_FAILED
+from ms_compat.cli.output import console, print_json, styled, table
+from ms_compat.errors import CacheWarning, DriftWarning
+from ms_compat.feature import Harm, Path
+from ms_compat.registry import features
+from ms_compat.verdict import Source
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from ms_compat.registry import Drift
+    from ms_compat.verdict import Plan, Verdict
+
+__all__ = ["doctor", "list_features", "show"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    verdicts: Sequence[Verdict]
+    plans: dict[str, Plan]
+    drift: Sequence[Drift]
+
+    def with_path(self, *paths: Path) -> list[Verdict]:
+        return [verdict for verdict in self.verdicts if self.plans[verdict.name].path in paths]
+
+    def exit_code(self, *, strict: bool) -> int:
+        """A finding is a call that fails here or two sources that disagree; strictly, all that is not native."""
+        failed = [v for v in self.verdicts if not v.known and v.source in (Source.PROBED, Source.CACHED)]
+        if failed:
+            return PROBING_FAILED
+        if self.drift or self.with_path(Path.ERROR) or not features.build.usable:
+            return FINDING
+        return FINDING if strict and len(self.with_path(Path.NATIVE)) < len(self.verdicts) else FINE
+
+
+def _collect(names: Sequence[str]) -> _Report:
+    # The report has a section of its own for what these warnings say.
+    warnings.simplefilter("ignore", DriftWarning)
+    warnings.simplefilter("ignore", CacheWarning)
+    verdicts = [features[name] for name in names]
+    verdicts.sort(key=lambda verdict: (list(Harm).index(verdict.feature.harm), verdict.name))
+    drift = [one for verdict in verdicts for one in features.drift(verdict.name)]
+    return _Report(verdicts, {verdict.name: verdict.plan() for verdict in verdicts}, drift)
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Build, verdicts grouped by what they mean, plans, drift, overrides and cache."""
+    report = _collect(features.names())
+    cached = features.cache.read(features.build)
+    overrides = features.overrides.all()
+    if options.json:
+        print_json(
+            build={**features.build.as_json(), "label": features.build.label},
+            features={verdict.name: verdict.as_json() for verdict in report.verdicts},
+            drift=[str(drift) for drift in report.drift],
+            overrides={name: "yes" if answer else "no" for name, answer in overrides.items()},
+            cache={"folder": features.cache.folder, "entries": len(cached), "notes": cached.notes},
+            probe=features.settings.probe.value,
+        )
+        return report.exit_code(strict=options.strict)
+    out = console()
+    _print_build(out)
+    _print_actions(out, report)
+    native = report.with_path(Path.NATIVE)
+    if native:
+        out.print(f"\nFine here ({len(native)}):", style="bold green")
+        out.print("  " + ", ".join(sorted(verdict.name for verdict in native)), soft_wrap=False)
+    if report.drift:
+        out.print("\nDrift - two sources disagree:", style="bold red")
+        for drift in report.drift:
+            out.print(f"  {drift}")
+    if overrides:
+        out.print("\nSet by hand:", style="bold yellow")
+        for name, answer in sorted(overrides.items()):
+            out.print(f"  {name}={'yes' if answer else 'no'} ({features.overrides.origin(name)})")
+    _print_sources(out, report, cached.notes, len(cached))
+    return report.exit_code(strict=options.strict)
+
+
+def _print_build(out: Console) -> None:
+    build = features.build
+    if build.version is None:
+        out.print(
+            "MindSpore cannot be read here." if build.location else "No MindSpore is installed.", style="bold red"
+        )
+    else:
+        numpy = f"numpy {build.numpy}" if build.numpy else "no numpy"
+        out.print(f"{build.label}, {build.python}, {numpy}, {build.platform} [{build.installed_as}]", style="bold")
+    for problem in build.problems:
+        out.print(f"  ! {problem}", style="red")
+    if build.version is None:
+        out.print("  Install one into this environment, e.g.: pip install 'ms-compat[ms210]'")
+
+
+def _print_actions(out: Console, report: _Report) -> None:
+    """What a person has to know first: every feature that needs something done, worst first."""
+    known = [v for v in report.with_path(Path.WORKAROUND, Path.WARN, Path.ERROR) if v.known]
+    for harm in Harm:
+        concerned = [verdict for verdict in known if verdict.feature.harm is harm]
+        if concerned:
+            out.print(f"\n{harm.value.capitalize()} ({len(concerned)}):", style="bold")
+        for verdict in concerned:
+            plan = report.plans[verdict.name]
+            out.print(styled(plan.path), verdict.name, style="bold", sep="  ", end="")
+            out.print(f"  {verdict.measurement.summary}", style="not bold")
+            out.print(f"    -> {_instruction(plan)}")
+    unknown = [verdict for verdict in report.verdicts if not verdict.known]
+    if unknown:
+        out.print(f"\nNot known ({len(unknown)}):", style="bold yellow")
+        causes = sorted({verdict.measurement.summary for verdict in unknown})
+        for cause in causes:
+            out.print("  " + ", ".join(v.name for v in unknown if v.measurement.summary == cause))
+            out.print(f"    {cause}")
+
+
+def _instruction(plan: Plan) -> str:
+    return f"call {plan.shim}: {plan.action}" if plan.shim else str(plan.action)
+
+
+def _print_sources(out: Console, report: _Report, notes: Sequence[str], cached: int) -> None:
+    counts = {source: sum(v.source is source for v in report.verdicts) for source in Source}
+    told = ", ".join(f"{count} {source.value}" for source, count in counts.items() if count)
+    out.print(f"\nAnswers: {told}. Measured on {features.build.device_target}; other devices may differ.", style="dim")
+    out.print(f"Cache: {features.cache.folder} ({cached} entries)", style="dim")
+    for note in notes:
+        out.print(f"  {note}", style="dim")
+    out.print("More on one feature: ms-compat show NAME", style="dim")
+
+
+def list_features(options: argparse.Namespace) -> int:
+    """All features with their verdicts, a line each."""
+    names = [name for name in features if options.group in (None, *features.feature(name).groups)]
+    if not names:
+        groups = sorted({group for name in features for group in features.feature(name).groups})
+        print(f"ms-compat: no group {options.group!r}; there are {', '.join(groups)}", file=sys.stderr)
+        return 2
+    report = _collect(names)
+    if options.json:
+        print_json(features={verdict.name: verdict.as_json() for verdict in report.verdicts})
+    else:
+        rows = table("feature", "verdict", "source", "path", "question")
+        for verdict in report.verdicts:
+            path = styled(report.plans[verdict.name].path)
+            rows.add_row(verdict.name, styled(verdict.answer), verdict.source.value, path, verdict.feature.question)
+        console().print(rows)
+    return report.exit_code(strict=options.strict)
+
+
+def show(options: argparse.Namespace) -> int:
+    """Everything about some features."""
+    report = _collect(options.names)
+    if options.json:
+        print_json(features={v.name: {**v.as_json(), "about": _about(v)} for v in report.verdicts})
+        return report.exit_code(strict=options.strict)
+    out = console()
+    for verdict in report.verdicts:
+        out.print(verdict.name, style="bold", end="  ")
+        out.print(styled(verdict.answer))
+        for label, text in _facts(verdict, report.plans[verdict.name]):
+            out.print(f"  {label:<13} {text}")
+        for drift in features.drift(verdict.name):
+            out.print(f"  {'drift':<13} {drift}", style="red")
+    return report.exit_code(strict=options.strict)
+
+
+def _about(verdict: Verdict) -> dict[str, Any]:
+    feature = verdict.feature
+    return {
+        "question": feature.question,
+        "matters": feature.matters,
+        "harm": feature.harm.value,
+        "symptom": feature.symptom,
+        "groups": list(feature.groups),
+        "references": list(feature.references),
+        "remedy": {
+            "path": feature.remedy.path.value,
+            "action": feature.remedy.action,
+            "shim": feature.remedy.shim,
+            "cost": feature.remedy.cost,
+            "remove_when": feature.remedy.remove_when,
+        },
+        "declared": [{"releases": span.releases, "holds": span.holds} for span in feature.spans],
+    }
+
+
+def _facts(verdict: Verdict, plan: Plan) -> list[tuple[str, str]]:
+    feature, remedy = verdict.feature, verdict.feature.remedy
+    figures = ", ".join(f"{key}={value}" for key, value in verdict.evidence.items()) or "none"
+    facts = [
+        ("question", feature.question),
+        ("why", verdict.why),
+        ("evidence", figures),
+        ("matters", feature.matters),
+        ("harm", feature.harm.value),
+        ("symptom", feature.symptom),
+        ("plan", plan.path.value),
+    ]
+    if plan.path is not Path.NATIVE:
+        facts.append(("do", _instruction(plan)))
+    removed = (
+        f"the oldest supported MindSpore is {remedy.remove_when}" if remedy.remove_when else "a release repairs it"
+    )
+    declared = "; ".join(f"{span.releases}: {'yes' if span.holds else 'no'}" for span in feature.spans)
+    return [
+        *facts,
+        ("remedy", f"{remedy.path.value}{f' {remedy.shim}' if remedy.shim else ''}: {remedy.action}"),
+        ("cost", remedy.cost),
+        ("remove when", removed),
+        ("declared", declared or "nothing"),
+        ("groups", ", ".join(feature.groups)),
+        ("references", "; ".join(feature.references)),
+    ]
