@@ -285,8 +285,10 @@ class Features:
                     for drift in self._drift(verdict):
                         warnings.warn(f"{drift} ({verdict.why})", DriftWarning, stacklevel=3)
                 return verdict
-            cause = cause or verdict
-        return cause or Verdict(feature, Source.NONE, self.build, Measurement.unknown(self._why_unknown()))
+            cause = verdict if cause is None else cause
+        if cause is not None:
+            return cause
+        return Verdict(feature, Source.NONE, self.build, Measurement.unknown(self._why_unknown()))
 
     def _why_unknown(self) -> str:
         if self.build.version is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["SCHEMA", "console", "print_json", "styled", "table"]
+__all__ = ["SCHEMA", "STYLES", "console", "pairs", "print_json", "styled", "table"]
 
 SCHEMA = 1
-_STYLES = {
+_WIDE = 200
+STYLES = {
     Answer.YES: "green",
     Answer.NO: "red",
     Answer.UNKNOWN: "yellow",
@@ -35,17 +37,22 @@ def print_json(**values: Any) -> None:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """The terminal; honours NO_COLOR, and takes nothing in a text for markup."""
+    """The terminal; honours NO_COLOR and COLUMNS, and takes nothing in a text for markup.
+
+    Where it is no terminal, lines are wide: they are read by ``grep`` or land in a log.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDE
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 def styled(value: Answer | Path) -> Text:
     """A verdict or path in its colour."""
     from rich.text import Text
 
-    return Text(value.value, style=_STYLES[value])
+    return Text(value.value, style=STYLES[value])
 
 
 def table(*columns: str) -> Table:
@@ -56,4 +63,14 @@ def table(*columns: str) -> Table:
     for column in columns[:-1]:
         empty.add_column(column, no_wrap=True)
     empty.add_column(columns[-1], overflow="fold", ratio=1)
+    return empty
+
+
+def pairs() -> Table:
+    """An empty list of labels and texts, indented, each text wrapped under itself."""
+    from rich.table import Table
+
+    empty = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+    empty.add_column(style="dim", no_wrap=True)
+    empty.add_column(overflow="fold", ratio=1)
     return empty

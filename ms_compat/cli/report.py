@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.cli import FINDING, FINE, PROBING_FAILED
-from ms_compat.cli.output import console, print_json, styled, table
+from ms_compat.cli.output import STYLES, console, pairs, print_json, styled, table
 from ms_compat.errors import CacheWarning, DriftWarning
 from ms_compat.feature import Harm, Path
 from ms_compat.registry import features
@@ -76,7 +76,9 @@ def doctor(options: argparse.Namespace) -> int:
     native = report.with_path(Path.NATIVE)
     if native:
         out.print(f"\nFine here ({len(native)}):", style="bold green")
-        out.print("  " + ", ".join(sorted(verdict.name for verdict in native)), soft_wrap=False)
+        rows = pairs()
+        rows.add_row("", ", ".join(sorted(verdict.name for verdict in native)))
+        out.print(rows)
     if report.drift:
         out.print("\nDrift - two sources disagree:", style="bold red")
         for drift in report.drift:
@@ -105,31 +107,35 @@ def _print_build(out: Console) -> None:
 
 
 def _print_actions(out: Console, report: _Report) -> None:
-    """What a person has to know first: every feature that needs something done, worst first."""
-    known = [v for v in report.with_path(Path.WORKAROUND, Path.WARN, Path.ERROR) if v.known]
-    for harm in Harm:
-        concerned = [verdict for verdict in known if verdict.feature.harm is harm]
-        if concerned:
-            out.print(f"\n{harm.value.capitalize()} ({len(concerned)}):", style="bold")
-        for verdict in concerned:
-            plan = report.plans[verdict.name]
-            out.print(styled(plan.path), verdict.name, style="bold", sep="  ", end="")
-            out.print(f"  {verdict.measurement.summary}", style="not bold")
-            out.print(f"    -> {_instruction(plan)}")
+    """What a person has to know first: what to call instead and why, then what has no drop-in; worst first."""
+    known = [verdict for verdict in report.verdicts if verdict.known]
+    for shim in dict.fromkeys(report.plans[verdict.name].shim for verdict in known):
+        if shim is not None:
+            concerned = [verdict for verdict in known if report.plans[verdict.name].shim == shim]
+            _print_findings(out, f"Call {shim}", "cyan", concerned)
+    for path, heading in ((Path.ERROR, "Does not work here"), (Path.WARN, "Mind")):
+        for verdict in report.with_path(path):
+            if verdict.known:
+                _print_findings(out, f"{heading}: {report.plans[verdict.name].action}", STYLES[path], [verdict])
     unknown = [verdict for verdict in report.verdicts if not verdict.known]
-    if unknown:
-        out.print(f"\nNot known ({len(unknown)}):", style="bold yellow")
-        causes = sorted({verdict.measurement.summary for verdict in unknown})
-        for cause in causes:
-            out.print("  " + ", ".join(v.name for v in unknown if v.measurement.summary == cause))
-            out.print(f"    {cause}")
+    if unknown and features.build.version is not None:
+        for cause in sorted({verdict.measurement.summary for verdict in unknown}):
+            names = ", ".join(verdict.name for verdict in unknown if verdict.measurement.summary == cause)
+            out.print(f"\nNot known: {names}", style="bold yellow")
+            out.print(f"  {cause}")
 
 
-def _instruction(plan: Plan) -> str:
-    return f"call {plan.shim}: {plan.action}" if plan.shim else str(plan.action)
+def _print_findings(out: Console, heading: str, style: str, verdicts: Sequence[Verdict]) -> None:
+    out.print(f"\n{heading}", style=f"bold {style}")
+    rows = pairs()
+    for verdict in verdicts:
+        rows.add_row(verdict.feature.harm.value, f"{verdict.name}: {verdict.measurement.summary}")
+    out.print(rows)
 
 
 def _print_sources(out: Console, report: _Report, notes: Sequence[str], cached: int) -> None:
+    if features.build.version is None:
+        return
     counts = {source: sum(v.source is source for v in report.verdicts) for source in Source}
     told = ", ".join(f"{count} {source.value}" for source, count in counts.items() if count)
     out.print(f"\nAnswers: {told}. Measured on {features.build.device_target}; other devices may differ.", style="dim")
@@ -168,10 +174,12 @@ def show(options: argparse.Namespace) -> int:
     for verdict in report.verdicts:
         out.print(verdict.name, style="bold", end="  ")
         out.print(styled(verdict.answer))
+        rows = pairs()
         for label, text in _facts(verdict, report.plans[verdict.name]):
-            out.print(f"  {label:<13} {text}")
+            rows.add_row(label, text)
         for drift in features.drift(verdict.name):
-            out.print(f"  {'drift':<13} {drift}", style="red")
+            rows.add_row("drift", str(drift), style="red")
+        out.print(rows)
     return report.exit_code(strict=options.strict)
 
 
@@ -208,7 +216,7 @@ def _facts(verdict: Verdict, plan: Plan) -> list[tuple[str, str]]:
         ("plan", plan.path.value),
     ]
     if plan.path is not Path.NATIVE:
-        facts.append(("do", _instruction(plan)))
+        facts.append(("do", str(plan.action)))
     removed = (
         f"the oldest supported MindSpore is {remedy.remove_when}" if remedy.remove_when else "a release repairs it"
     )
