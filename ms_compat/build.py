@@ -12,8 +12,9 @@ import os
 import re
 import sys
 import zlib
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from ms_compat.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,8 +28,7 @@ _DISTRIBUTIONS = r"mindspore(?:[-_.](?:ascend|cpu|gpu|cuda\d*|dev))?"
 _SOURCE_FOLDERS = ("common", "graph", "nn")
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Frozen):
     """The identity of the installed MindSpore: everything that can change what it does.
 
     Attributes:
@@ -74,12 +74,12 @@ class Build:
 
     def as_json(self) -> dict[str, Any]:
         """The identity as JSON-ready values."""
-        return asdict(self) | {"problems": list(self.problems)}
+        return self._asdict() | {"problems": list(self.problems)}
 
     def identity(self) -> dict[str, Any]:
         """All that can change an answer; two builds with the same identity behave alike."""
         told_elsewhere = {"installed_as", "problems"}
-        return {key: value for key, value in asdict(self).items() if key not in told_elsewhere}
+        return {key: value for key, value in self._asdict().items() if key not in told_elsewhere}
 
 
 def find_build(device_target: str | None = None) -> Build:

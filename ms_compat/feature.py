@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from ms_compat.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,8 +50,7 @@ class ApiMissing(Exception):
         self.api = api
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Frozen):
     """What a probe measured.
 
     Attributes:
@@ -61,17 +61,16 @@ class Finding:
 
     holds: bool
     summary: str
-    evidence: Evidence = field(default_factory=dict)
+    evidence: Evidence = MappingProxyType({})
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "evidence", MappingProxyType(dict(self.evidence)))
+    def _check(self) -> None:
+        self.__dict__["evidence"] = MappingProxyType(dict(self.evidence))
         for key, value in self.evidence.items():
             if not isinstance(value, (int, float, str, bool, type(None))):
                 raise TypeError(f"evidence must be flat JSON scalars, but {key!r} is a {type(value).__name__}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
+class Remedy(Frozen, kw_only=True):
     """What to do when the verdict is no.
 
     Attributes:
@@ -94,15 +93,14 @@ class Remedy:
     remove_when: str | None = None
     harmless_when: Callable[[Build], str | None] | None = None
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         if self.path is Path.NATIVE:
             raise ValueError("a remedy is for a no: its path is WORKAROUND, WARN or ERROR, not NATIVE")
         if (self.path is Path.WORKAROUND) != (self.shim is not None):
             raise ValueError(f"a WORKAROUND names its shim and nothing else does, but {self.path} has {self.shim!r}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feature:
+class Feature(Frozen, kw_only=True):
     """One named behaviour of MindSpore, phrased so that *yes* is good.
 
     Attributes:
@@ -137,7 +135,7 @@ class Feature:
     inspect: Callable[[], Finding] | None = None
     time_limit: float = 30.0
 
-    def __post_init__(self) -> None:
+    def _check(self) -> None:
         if not (self.name.isidentifier() and self.name == self.name.lower() and not self.name.startswith("_")):
             raise ValueError(f"a feature's name is a lower-case identifier, not {self.name!r}")
         if not self.question.endswith("?"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from ms_compat.frozen import Frozen
 
 if TYPE_CHECKING:
     from ms_compat.feature import Evidence, Finding
@@ -28,8 +29,7 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text[:_LONGEST_TEXT])
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Frozen):
     """An answer with what it rests on.
 
     Attributes:
@@ -41,16 +41,16 @@ class Measurement:
 
     answer: Answer
     summary: str
-    evidence: Evidence = field(default_factory=dict)
+    evidence: Evidence = MappingProxyType({})
     measured_at: str | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "summary", printable(self.summary))
+    def _check(self) -> None:
+        self.__dict__["summary"] = printable(self.summary)
         clean = {
             printable(key): printable(value) if isinstance(value, str) else value
             for key, value in self.evidence.items()
         }
-        object.__setattr__(self, "evidence", MappingProxyType(clean))
+        self.__dict__["evidence"] = MappingProxyType(clean)
 
     @classmethod
     def of(cls, finding: Finding, measured_at: str | None) -> Measurement:

@@ -6,12 +6,12 @@ import contextlib
 import functools
 import threading
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.build import find_build
 from ms_compat.collect import Collection
 from ms_compat.errors import DriftWarning, SettingError, UnknownFeatureError
+from ms_compat.frozen import Frozen
 from ms_compat.measurement import Answer, Measurement
 from ms_compat.overrides import Overrides
 from ms_compat.recorded import Recorded
@@ -35,8 +35,7 @@ __all__ = ["Drift", "Features", "features"]
 _PATIENCE = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(Frozen):
     """Two sources that disagree about a feature.
 
     Attributes:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import enum
 import os
 import warnings
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ms_compat.errors import MsCompatWarning, SettingError
+from ms_compat.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +29,7 @@ class ProbeMode(enum.Enum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Frozen):
     """What the environment asks for.
 
     Attributes:
@@ -39,7 +39,7 @@ class Settings:
         device: device target to identify and probe, or None for the one MindSpore would choose.
     """
 
-    overrides: Mapping[str, bool] = field(default_factory=dict)
+    overrides: Mapping[str, bool] = MappingProxyType({})
     probe: ProbeMode = ProbeMode.AUTO
     cache_dir: str | None = None
     device: str | None = None

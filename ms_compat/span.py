@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ms_compat.frozen import Frozen
 
 __all__ = ["SUPPORTED_MINIMUM", "Span", "lies_in"]
 
@@ -38,8 +38,7 @@ def lies_in(version: str, specifier: str) -> bool | None:
     return release in bounds
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Frozen):
     """What a feature's author states for a stretch of releases.
 
     Attributes:

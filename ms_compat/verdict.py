@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.errors import FeatureError, FeatureWarning, UnknownVerdictError
 from ms_compat.feature import Path
+from ms_compat.frozen import Frozen
 from ms_compat.measurement import Answer
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ class Source(enum.Enum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Frozen):
     """The decision for a caller.
 
     Attributes:
@@ -64,8 +63,7 @@ class Plan:
             warnings.warn(message, FeatureWarning, stacklevel=2)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Frozen):
     """What is known about one feature on one build.
 
     Its truth is the answer: ``if features.recompute_releases_tensors: ...``. The truth of an unknown verdict raises.
