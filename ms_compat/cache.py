@@ -190,12 +190,16 @@ def _check_owner(path: str, info: os.stat_result) -> None:
 def _read_trusted(path: str) -> str:
     # Without O_NONBLOCK a planted FIFO would block for ever; O_NOFOLLOW refuses a planted link.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    # Checked before it is wrapped: os.fdopen refuses a directory and leaves its descriptor open.
+    try:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
             raise _Distrusted("it is not a regular file")
         _check_owner(path, info)
-        raw = file.read(_LARGEST_FILE + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            raw = file.read(_LARGEST_FILE + 1)
+    finally:
+        os.close(descriptor)
     if len(raw) > _LARGEST_FILE:
         raise _Distrusted(f"it is larger than {_LARGEST_FILE} bytes")
     return raw.decode("utf-8")

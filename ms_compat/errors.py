@@ -9,6 +9,7 @@ __all__ = [
     "FeatureWarning",
     "MsCompatError",
     "MsCompatWarning",
+    "RecomputeMismatchError",
     "SettingError",
     "SnapshotError",
     "UnknownFeatureError",
@@ -32,6 +33,10 @@ class UnknownVerdictError(MsCompatError, RuntimeError):
 
 class FeatureError(MsCompatError, RuntimeError):
     """A plan with path ERROR was enforced."""
+
+
+class RecomputeMismatchError(MsCompatError, RuntimeError):
+    """A replay did not save for the backward what its forward saved."""
 
 
 class SettingError(MsCompatError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,13 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text[:_LONGEST_TEXT])
 
 
+def _plain(value: int | float | str | bool | None) -> int | float | str | bool | None:
+    """A scalar that is safe to print and valid JSON, which NaN and the infinities are not."""
+    if isinstance(value, str):
+        return printable(value)
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 class Measurement(Frozen):
     """An answer with what it rests on.
 
@@ -46,10 +54,7 @@ class Measurement(Frozen):
 
     def _check(self) -> None:
         self.__dict__["summary"] = printable(self.summary)
-        clean = {
-            printable(key): printable(value) if isinstance(value, str) else value
-            for key, value in self.evidence.items()
-        }
+        clean = {printable(key): _plain(value) for key, value in self.evidence.items()}
         self.__dict__["evidence"] = MappingProxyType(clean)
 
     @classmethod
@@ -84,7 +89,7 @@ class Measurement(Frozen):
             raise ValueError(f"expected an object with a verdict, found {type(row).__name__}")
         verdict, summary = row.get("verdict"), row.get("summary")
         evidence, measured_at = row.get("evidence"), row.get("measured_at")
-        if verdict not in {answer.value for answer in Answer}:
+        if verdict not in [answer.value for answer in Answer]:
             raise ValueError(f"verdict: expected yes, no or unknown, found {verdict!r:.60}")
         if not isinstance(summary, str):
             raise ValueError(f"summary: expected text, found {summary!r:.60}")

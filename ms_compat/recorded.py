@@ -57,7 +57,10 @@ class Recorded:
             raise ValueError(f"{self._path}: expected schema {SCHEMA}, found {schema!r}; reinstall ms-compat")
         rows = data.get("builds")
         if not isinstance(rows, list) or not all(
-            isinstance(row, dict) and isinstance(row.get("build"), dict) and isinstance(row.get("features"), dict)
+            isinstance(row, dict)
+            and isinstance(row.get("build"), dict)
+            and set(row["build"]) == set(_KEY)
+            and isinstance(row.get("features"), dict)
             for row in rows
         ):
             raise ValueError(f"{self._path}: expected a list of rows with build and features; reinstall ms-compat")

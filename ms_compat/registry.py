@@ -196,7 +196,7 @@ class Features:
             if in_process:
                 batch = runner.run_in_process(jobs, progress)
             else:
-                batch = self._run(jobs, functools.partial(runner.run_in_child, progress=progress))
+                batch = runner.run_in_child(jobs, self.build, progress=progress)
             self._take_over(batch.measurements)
             self.cache.write(self.build, self._digests(batch.measurements), batch.measurements)
         return batch
@@ -330,6 +330,9 @@ class Features:
 
     def _probe_missing(self, feature: Feature) -> None:
         """Probe everything that is not known yet, in one child for all processes of this machine."""
+        from ms_compat.probing import runner
+
+        run = self._run_probes or runner.run_in_child
         always = self.settings.probe is ProbeMode.ALWAYS
         with self.cache.lock(self.build, self._patience) as held:
             if not held:
@@ -346,19 +349,10 @@ class Features:
                 name for name in names if name not in known and (always or not self._recorded.find(self.build, name))
             ]
             self._tried.update(names)
-            measured = self._run(self._jobs(missing), self._run_probes).measurements if missing else {}
+            measured = run(self._jobs(missing), self.build).measurements if missing else {}
             self._probed.update({**known, **measured})
             if measured:
                 self.cache.write(self.build, digests, measured)
-
-    def _run(self, jobs: list[Job], run: RunProbes | None) -> Batch:
-        from ms_compat.probing import runner
-
-        try:
-            return (run or runner.run_in_child)(jobs, self.build)
-        except OSError as error:
-            cause = Measurement.unknown(f"no probing child could be started: {error}")
-            return runner.Batch({job.feature.name: cause for job in jobs})
 
     def _inspected(self, feature: Feature) -> Measurement | None:
         # Only where MindSpore is imported already: looking must not import it.
@@ -396,8 +390,10 @@ class Features:
         return {name: self._collection.digest(name) for name in names}
 
     def _forget_attributes(self) -> None:
-        for name in [name for name, value in self.__dict__.items() if isinstance(value, Verdict)]:
-            del self.__dict__[name]
+        # A copy: another thread may be looking something up.
+        for name, value in list(self.__dict__.items()):
+            if isinstance(value, Verdict):
+                self.__dict__.pop(name, None)
 
 
 #: The verdicts on the installed MindSpore; everything is looked up on first use.

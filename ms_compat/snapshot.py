@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.errors import SnapshotError, UnknownFeatureError
@@ -52,13 +53,20 @@ def read(
             if data["build"][key] != here[key]:
                 raise ValueError(f"it was taken where {key} is {data['build'][key]!r}, but here it is {here[key]!r}")
         return {
-            name: Verdict(collection.load(name), Source(row["source"]), build, Measurement.from_json(row))
+            name: Verdict(collection.load(name), Source(row["source"]), build, _measurement(row))
             for name, row in data["features"].items()
         }
     except UnknownFeatureError as error:
         raise SnapshotError(f"the snapshot cannot be used: {error}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SnapshotError(f"the snapshot cannot be used: {type(error).__name__}: {error}") from error
+
+
+def _measurement(row: object) -> Measurement:
+    measurement = Measurement.from_json(row)
+    if measurement.measured_at is not None and datetime.fromisoformat(measurement.measured_at).tzinfo is None:
+        raise ValueError("measured_at: expected a time with its zone")
+    return measurement
 
 
 def _load(path: str | os.PathLike[str]) -> Any:

@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 a finding, 2 usage, 3 probing failed.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -68,8 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     module, _, function = options.run.partition(":")
     warnings.showwarning = _one_line
+    # A terminal that cannot show a character shows its number: a report is never lost for that.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return _run(module, function)(options)
+        code = _run(module, function)(options)
+        sys.stdout.flush()  # here, where a reader that has gone is no error
+        return code
     except MsCompatError as error:
         print(f"ms-compat: {error}", file=sys.stderr)
         return USAGE

@@ -32,7 +32,7 @@ STYLES = {
 
 def print_json(**values: Any) -> None:
     """Print one JSON object with the schema version."""
-    json.dump({"schema": SCHEMA, **values}, sys.stdout, indent=2, ensure_ascii=False)
+    json.dump({"schema": SCHEMA, **values}, sys.stdout, indent=2)
     sys.stdout.write("\n")
 
 
@@ -45,7 +45,12 @@ def console(*, stderr: bool = False) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDE
-    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the process with exit code 1, which here means a finding
+
+    return Terminal(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 def styled(value: Answer | Path) -> Text:

@@ -34,7 +34,8 @@ def _load_package(folder: str) -> None:
 
 def _end_with_parent() -> None:
     """Standard input ends when the parent does, however it ends: then the whole session goes."""
-    sys.stdin.buffer.read()
+    # Not through sys.stdin: a thread that holds its lock would make the interpreter abort when it ends.
+    os.read(0, 1)
     os.killpg(0, signal.SIGKILL)
 
 
@@ -56,6 +57,8 @@ def main(channel: int) -> None:
     request = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     out = os.fdopen(channel, "w", encoding="utf-8")
+    # Of its own, since a probe may close or replace what it finds as standard error.
+    stderr = os.dup(2)
 
     def send(**message: Any) -> None:
         out.write(json.dumps(message) + "\n")
@@ -68,7 +71,7 @@ def main(channel: int) -> None:
     from ms_compat.probing.runner import run_probe
 
     # A watchdog that needs no interpreter lock: it says where a probe hangs and ends this process.
-    faulthandler.dump_traceback_later(request["import_limit"], exit=True)
+    faulthandler.dump_traceback_later(request["import_limit"], exit=True, file=stderr)
     try:
         send(event="ready", seconds=_start_mindspore(request))
     except BaseException as error:  # noqa: BLE001 - a broken MindSpore may raise anything, even SystemExit
@@ -76,10 +79,11 @@ def main(channel: int) -> None:
         send(event="broken", cause=f"import mindspore: {type(error).__name__}: {error}")
         return
     for name, location in request["probes"]:
+        os.write(stderr, request["mark"].encode())
         send(event="start", name=name)
         feature = load_location(location)
         assert isinstance(feature, Feature)
-        faulthandler.dump_traceback_later(feature.time_limit, exit=True)
+        faulthandler.dump_traceback_later(feature.time_limit, exit=True, file=stderr)
         began = time.perf_counter()
         measurement = run_probe(feature, counterproof=request["counterproof"])
         seconds = time.perf_counter() - began

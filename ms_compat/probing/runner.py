@@ -16,7 +16,7 @@ import traceback
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from ms_compat.feature import ApiMissing
 from ms_compat.measurement import Answer, Measurement
@@ -36,9 +36,14 @@ IMPORT_LIMIT = 180.0
 #: The child ends itself at a probe's limit and says where it hung; this much later it is ended from outside.
 _GRACE = 3.0
 _POLL = 0.05
-_KEPT_STDERR = 8192
+_KEPT_STDERR = 65536
 _SHOWN_STDERR = 12
+_LONGEST_STDERR = 3000
+#: The child writes it to standard error before each probe: what was said before belongs to what came before.
+_MARK = "\x00ms_compat\x00\n"
 _LONGEST_MESSAGE = 2**20
+#: What a pipe holds at most where nobody enlarged it: 16 pages, of up to 64 KiB.
+_LARGEST_PIPE = 2**20
 
 #: What launchers, schedulers and device runtimes put into the environment. A probing child that saw them would join
 #: the job, or wait for it.
@@ -144,47 +149,89 @@ def run_in_child(
 def _one_child(jobs: list[Job], build: Build, counterproof: bool, progress: Progress | None, batch: Batch) -> list[Job]:
     """Run jobs in one child until it is done or lost; returns the jobs that are still to run."""
     left = {job.feature.name: job for job in jobs}
-    running: str | None = None
+    started: set[str] = set()
+    ready = False
     batch.children += 1
-    with _Child(jobs, build, counterproof) as child:
+    with contextlib.ExitStack() as stack:
+        try:
+            child = stack.enter_context(_Child(jobs, build, counterproof))
+        except OSError as error:
+            cause = f"no probing child could be started: {error}"
+            batch.measurements.update({name: Measurement.unknown(cause, now()) for name in left})
+            return []
         child.allow(IMPORT_LIMIT)
-        cause: str | None = None
-        while cause is None:
-            message, cause = child.next_message()
-            event = message.get("event")
-            if event == "ready":
-                batch.import_seconds = batch.import_seconds or float(message["seconds"])
-                running = ""
-            elif event == "broken":
-                cause = str(message["cause"])
-            elif event == "start":
-                running = str(message["name"])
-                child.allow(left[running].feature.time_limit)
-                _tell(progress, running, None)
-            elif event == "result":
-                name = str(message["name"])
-                batch.measurements[name] = Measurement.from_json(message["measurement"])
-                batch.seconds[name] = float(message["seconds"])
-                del left[name]
-                running = ""
-                _tell(progress, name, batch.measurements[name])
-            elif event == "done":
-                return []
-        cause = f"{cause}{child.last_words()}"
-    if running is None:
+        while True:
+            message, ended = child.next_message()
+            if message is None:
+                break
+            if message.event == "ready":
+                batch.import_seconds = batch.import_seconds or message.seconds
+                ready = True
+            elif message.event == "broken":
+                ended = message.cause
+                break
+            elif message.event == "done":
+                ended = "the probe's answer was lost: something else was written into the result channel"
+                break
+            elif message.name not in left:
+                # Not the child's own words: something that a probe did wrote them.
+                continue
+            elif message.event == "start":
+                started.add(message.name)
+                child.allow(left[message.name].feature.time_limit)
+                _tell(progress, message.name, None)
+            else:
+                batch.measurements[message.name] = message.measurement
+                batch.seconds[message.name] = message.seconds
+                del left[message.name]
+                _tell(progress, message.name, message.measurement)
+        cause = f"{ended}{child.last_words()}"
+    if ready:
+        lost = [name for name in left if name in started]
+        if not lost and len(left) == len(jobs):
+            # It ended before its first probe; without a loss here it could go on like that for ever.
+            lost = list(left)[:1]
+    else:
         # MindSpore did not even start: another child would fare the same.
-        batch.measurements.update({name: Measurement.unknown(cause, now()) for name in left})
-        return []
-    lost = running or next(iter(left))
-    batch.measurements[lost] = Measurement.unknown(cause, now())
-    _tell(progress, lost, batch.measurements[lost])
-    del left[lost]
+        lost = list(left)
+    for name in lost:
+        batch.measurements[name] = Measurement.unknown(cause, now())
+        del left[name]
+        if ready:
+            _tell(progress, name, batch.measurements[name])
     return list(left.values())
 
 
 def _tell(progress: Progress | None, name: str, measurement: Measurement | None) -> None:
     if progress is not None:
         progress(name, measurement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    event: str
+    name: str
+    cause: str
+    seconds: float
+    measurement: Measurement
+
+    @classmethod
+    def read(cls, line: bytes) -> _Message:
+        """Read one line of the result channel.
+
+        Raises:
+            ValueError, TypeError, LookupError, RecursionError: it is no message.
+        """
+        said = json.loads(line)
+        if not isinstance(said, dict) or said.get("event") not in ("ready", "broken", "start", "result", "done"):
+            raise ValueError("no message")
+        return cls(
+            said["event"],
+            str(said.get("name")),
+            str(said.get("cause")),
+            float(said.get("seconds", 0.0)),
+            Measurement.from_json(said["measurement"]) if said["event"] == "result" else Measurement.unknown(""),
+        )
 
 
 class _Child:
@@ -198,10 +245,11 @@ class _Child:
             "device": build.device_target,
             "import_limit": IMPORT_LIMIT,
             "counterproof": counterproof,
+            "mark": _MARK,
             "probes": [[job.feature.name, job.location] for job in jobs],
         }
         self._stderr = b""
-        self._messages: deque[dict[str, Any]] = deque()
+        self._messages: deque[_Message] = deque()
         self._partial = b""
         self._deadline = 0.0
         self._limit = 0.0
@@ -220,7 +268,6 @@ class _Child:
             self._selector = stack.enter_context(selectors.DefaultSelector())
             stderr = _pipe(self._process.stderr)
             for channel, take in ((self._results, self._take_results), (stderr.fileno(), self._take_stderr)):
-                os.set_blocking(channel, False)
                 self._selector.register(channel, selectors.EVENT_READ, take)
             with contextlib.suppress(BrokenPipeError):
                 stdin = _pipe(self._process.stdin)
@@ -233,13 +280,12 @@ class _Child:
         self._stack.close()
 
     def allow(self, limit: float) -> None:
-        """Begin the next thing, with this many seconds for it; what was said before belongs to what came before."""
-        self._stderr = b""
+        """Begin the next thing, with this many seconds for it."""
         self._limit = limit
         self._deadline = time.monotonic() + limit + _GRACE
 
-    def next_message(self) -> tuple[dict[str, Any], str | None]:
-        """The next message, or an empty one and the reason why there will be none."""
+    def next_message(self) -> tuple[_Message | None, str]:
+        """The next message, or None and the reason why there will be none."""
         while not self._messages:
             # Asked before reading: what a child sent before it ended is in the pipe by then. The end of the pipe says
             # nothing, since a grandchild may hold it.
@@ -249,42 +295,39 @@ class _Child:
             if self._messages:
                 break
             if len(self._partial) > _LONGEST_MESSAGE:
-                return {}, "the probe wrote into the result channel"
+                return None, "the probe wrote into the result channel"
             if status is not None:
-                watchdog_spoke = b"Timeout (" in self._stderr
-                return {}, self._too_slow() if watchdog_spoke else f"the child {_ending(status)}"
+                watchdog_spoke = b"Timeout (" in self._said()
+                return None, self._too_slow() if watchdog_spoke else f"the child {_ending(status)}"
             if time.monotonic() > self._deadline:
-                return {}, self._too_slow()
-        return self._messages.popleft(), None
+                return None, self._too_slow()
+        return self._messages.popleft(), ""
 
     def last_words(self) -> str:
         """The last lines of the child's standard error, as an appendix to a cause."""
-        lines = self._stderr.decode("utf-8", "replace").strip().splitlines()[-_SHOWN_STDERR:]
-        return "; its last lines:\n" + "\n".join(lines) if lines else ""
+        said = self._said().decode("utf-8", "replace").strip()[-_LONGEST_STDERR:]
+        return "; its last lines:\n" + "\n".join(said.splitlines()[-_SHOWN_STDERR:]) if said else ""
+
+    def _said(self) -> bytes:
+        return self._stderr.rpartition(_MARK.encode())[2]
 
     def _too_slow(self) -> str:
         return f"no answer within {self._limit:g} s"
 
     def _take(self, descriptor: int, handle: Callable[[bytes], None]) -> None:
-        """Hand over what can be read now; bounded, so that a flood on one channel cannot starve the other."""
-        for _ in range(64):
-            try:
-                chunk = os.read(descriptor, 65536)
-            except BlockingIOError:
-                return
-            if not chunk:
-                self._selector.unregister(descriptor)
-                return
+        """Hand over what a pipe holds now, and no more: a flood on one channel cannot starve the other."""
+        chunk = os.read(descriptor, _LARGEST_PIPE)
+        if chunk:
             handle(chunk)
+        else:
+            self._selector.unregister(descriptor)
 
     def _take_results(self, chunk: bytes) -> None:
         *lines, self._partial = (self._partial + chunk).split(b"\n")
         for line in lines:
             # A probe that writes here can break its own answer only: what is no message is dropped.
-            with contextlib.suppress(ValueError):
-                message = json.loads(line)
-                if isinstance(message, dict):
-                    self._messages.append(message)
+            with contextlib.suppress(ValueError, TypeError, LookupError, RecursionError):
+                self._messages.append(_Message.read(line))
 
     def _take_stderr(self, chunk: bytes) -> None:
         self._stderr = (self._stderr + chunk)[-_KEPT_STDERR:]
@@ -330,12 +373,18 @@ def child_path() -> list[str]:
 
     A folder called ``mindspore`` that happens to lie where the user stands must not be run.
     """
-    here = os.path.realpath(os.getcwd())
+    try:
+        here = os.path.realpath(os.getcwd())
+    except FileNotFoundError:
+        here = ""  # the folder was removed: nothing in it can be run
     asked_for = {
         os.path.realpath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(entry)
     }
     return [
-        entry for entry in sys.path if os.path.isabs(entry) and (os.path.realpath(entry) != here or here in asked_for)
+        entry
+        for entry in sys.path
+        # Python itself does not search what is no text either, e.g. a pathlib.Path.
+        if isinstance(entry, str) and os.path.isabs(entry) and (os.path.realpath(entry) != here or here in asked_for)
     ]
 
 
