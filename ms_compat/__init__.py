@@ -20,12 +20,25 @@ _HOMES = {
     "Verdict": "verdict",
     "features": "registry",
     "find_build": "build",
+    "ForwardStash": "shims.stash",
+    "autodiff_engine_id": "shims.recording",
+    "checkpoint": "shims.recompute",
+    "compare": "comparison",
+    "detach_saved_tensors": "shims.saved_tensors",
+    "grad_recording": "shims.recording",
+    "is_recomputing": "shims.recording",
+    "pynative_executor": "moved",
+    "recompute": "shims.recompute",
+    "recompute_defaults": "shims.defaults",
+    "register_hook": "shims.hooks",
+    "saved_tensors_hooks": "shims.saved_tensors",
     "CacheWarning": "errors",
     "DriftWarning": "errors",
     "FeatureError": "errors",
     "FeatureWarning": "errors",
     "MsCompatError": "errors",
     "MsCompatWarning": "errors",
+    "RecomputeMismatchError": "errors",
     "SettingError": "errors",
     "SnapshotError": "errors",
     "UnknownFeatureError": "errors",
@@ -39,7 +52,11 @@ def __getattr__(name):  # type: ignore[no-untyped-def]
     import importlib
 
     if name in _HOMES:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+        value = getattr(home, name)
+        if name == "recompute":
+            # Not kept: importing MindSpore may make it MindSpore's own.
+            return home.native_recompute() or value
     elif name == "__version__":
         import importlib_metadata
 

@@ -2,12 +2,14 @@
 
 from ms_compat.build import Build as Build
 from ms_compat.build import find_build as find_build
+from ms_compat.comparison import compare as compare
 from ms_compat.errors import CacheWarning as CacheWarning
 from ms_compat.errors import DriftWarning as DriftWarning
 from ms_compat.errors import FeatureError as FeatureError
 from ms_compat.errors import FeatureWarning as FeatureWarning
 from ms_compat.errors import MsCompatError as MsCompatError
 from ms_compat.errors import MsCompatWarning as MsCompatWarning
+from ms_compat.errors import RecomputeMismatchError as RecomputeMismatchError
 from ms_compat.errors import SettingError as SettingError
 from ms_compat.errors import SnapshotError as SnapshotError
 from ms_compat.errors import UnknownFeatureError as UnknownFeatureError
@@ -19,8 +21,19 @@ from ms_compat.feature import Harm as Harm
 from ms_compat.feature import Path as Path
 from ms_compat.feature import Remedy as Remedy
 from ms_compat.measurement import Answer as Answer
+from ms_compat.moved import pynative_executor as pynative_executor
 from ms_compat.registry import Features as Features
 from ms_compat.registry import features as features
+from ms_compat.shims.defaults import recompute_defaults as recompute_defaults
+from ms_compat.shims.hooks import register_hook as register_hook
+from ms_compat.shims.recompute import checkpoint as checkpoint
+from ms_compat.shims.recompute import recompute as recompute
+from ms_compat.shims.recording import autodiff_engine_id as autodiff_engine_id
+from ms_compat.shims.recording import grad_recording as grad_recording
+from ms_compat.shims.recording import is_recomputing as is_recomputing
+from ms_compat.shims.saved_tensors import detach_saved_tensors as detach_saved_tensors
+from ms_compat.shims.saved_tensors import saved_tensors_hooks as saved_tensors_hooks
+from ms_compat.shims.stash import ForwardStash as ForwardStash
 from ms_compat.span import Span as Span
 from ms_compat.verdict import Plan as Plan
 from ms_compat.verdict import Source as Source
@@ -38,11 +51,13 @@ __all__ = [
     "FeatureWarning",
     "Features",
     "Finding",
+    "ForwardStash",
     "Harm",
     "MsCompatError",
     "MsCompatWarning",
     "Path",
     "Plan",
+    "RecomputeMismatchError",
     "Remedy",
     "SettingError",
     "SnapshotError",
@@ -51,6 +66,17 @@ __all__ = [
     "UnknownFeatureError",
     "UnknownVerdictError",
     "Verdict",
+    "autodiff_engine_id",
+    "checkpoint",
+    "compare",
+    "detach_saved_tensors",
     "features",
     "find_build",
+    "grad_recording",
+    "is_recomputing",
+    "pynative_executor",
+    "recompute",
+    "recompute_defaults",
+    "register_hook",
+    "saved_tensors_hooks",
 ]
