@@ -38,7 +38,7 @@ _HOMES = {
     "FeatureWarning": "errors",
     "MsCompatError": "errors",
     "MsCompatWarning": "errors",
-    "RecomputeMismatchError": "errors",
+    "RecomputeError": "errors",
     "SettingError": "errors",
     "SnapshotError": "errors",
     "UnknownFeatureError": "errors",

@@ -9,7 +9,7 @@ from ms_compat.errors import FeatureError as FeatureError
 from ms_compat.errors import FeatureWarning as FeatureWarning
 from ms_compat.errors import MsCompatError as MsCompatError
 from ms_compat.errors import MsCompatWarning as MsCompatWarning
-from ms_compat.errors import RecomputeMismatchError as RecomputeMismatchError
+from ms_compat.errors import RecomputeError as RecomputeError
 from ms_compat.errors import SettingError as SettingError
 from ms_compat.errors import SnapshotError as SnapshotError
 from ms_compat.errors import UnknownFeatureError as UnknownFeatureError
@@ -57,7 +57,7 @@ __all__ = [
     "MsCompatWarning",
     "Path",
     "Plan",
-    "RecomputeMismatchError",
+    "RecomputeError",
     "Remedy",
     "SettingError",
     "SnapshotError",

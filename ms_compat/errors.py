@@ -9,7 +9,7 @@ __all__ = [
     "FeatureWarning",
     "MsCompatError",
     "MsCompatWarning",
-    "RecomputeMismatchError",
+    "RecomputeError",
     "SettingError",
     "SnapshotError",
     "UnknownFeatureError",
@@ -35,8 +35,8 @@ class FeatureError(MsCompatError, RuntimeError):
     """A plan with path ERROR was enforced."""
 
 
-class RecomputeMismatchError(MsCompatError, RuntimeError):
-    """A replay did not save for the backward what its forward saved."""
+class RecomputeError(MsCompatError, RuntimeError):
+    """A recomputed block cannot be run again as it was: the gradient would be computed from the wrong tensors."""
 
 
 class SettingError(MsCompatError, ValueError):

@@ -60,6 +60,14 @@ def _parser() -> argparse.ArgumentParser:
     probe.add_argument("--in-process", action="store_true", help="no child process: for a device only one can open")
     record = command("record", "measure:record", "probe every feature and write this build's row of recorded verdicts")
     record.add_argument("-o", "--output", metavar="FILE", help="the file; the package's own recorded.json by default")
+    comparison = command("compare", "compare:run", "run native and workaround side by side, step by step")
+    comparison.add_argument(
+        "name", nargs="?", metavar="NAME", help="a feature; without one, lists what can be compared"
+    )
+    comparison.add_argument("--steps", type=int, default=50, help="training steps of each arm (default: 50)")
+    comparison.add_argument("--layers", type=int, default=4, help="blocks of the model (default: 4)")
+    comparison.add_argument("--size", type=int, default=64, help="width of a block (default: 64)")
+    comparison.add_argument("--plot", metavar="FILE", help="draw both series into a .png or .svg file (matplotlib)")
     command("verify", "measure:verify", "probe every feature again and fail where an answer differs from the known one")
     return parser
 

@@ -19,20 +19,51 @@ _spent: deque[Any] = deque()
 _thread = threading.local()
 
 
+class _Registration:
+    """What MindSpore was given, and whether it is still wanted."""
+
+    def __init__(self, hook: Callable[[Any], Any], *, once: bool) -> None:
+        self.native: Any = None
+        self._hook = hook
+        self._once = once
+        self._removed = False
+
+    def __call__(self, gradient: Any) -> Any:
+        if self._removed:
+            return gradient
+        _thread.in_hook = getattr(_thread, "in_hook", 0) + 1
+        try:
+            return self._hook(gradient)
+        finally:
+            _thread.in_hook -= 1
+            if self._once:
+                self._release()
+            if _spent:
+                _remove_after_backward()
+
+    def remove(self) -> None:
+        """Call the hook no more."""
+        self._removed = True
+        self._release()
+
+    def _release(self) -> None:
+        """Give MindSpore's handle to those that are removed outside of any hook."""
+        native, self.native = self.native, None
+        if native is not None:
+            _spent.append(native)
+
+
 class HookHandle:
     """The handle of a hook; `remove` may be called at any time, also inside a hook."""
 
-    def __init__(self, native: Any, *, removes_when_dropped: bool) -> None:
-        self._native = native
+    def __init__(self, registration: _Registration, *, removes_when_dropped: bool) -> None:
+        self._registration = registration
         self._removes_when_dropped = removes_when_dropped
 
     def remove(self) -> None:
-        """Take the hook away. Called inside a hook, it takes effect when the backward is over."""
-        native, self._native = self._native, None
-        if native is not None:
-            _spent.append(native)
-            if not getattr(_thread, "in_hook", 0):
-                _remove_spent()
+        """Take the hook away. Inside a hook it is not called again, and released when the backward is over."""
+        self._registration.remove()
+        _remove_spent()
 
     def __del__(self) -> None:
         if self._removes_when_dropped:
@@ -65,25 +96,13 @@ def register_hook(
     _remove_spent()
     if features.get("hook_handle_drop_releases", if_unknown=False) and release == "after_backward":
         return tensor.register_hook(hook)
-    own: list[Any] = []
-
-    def guarded(gradient: Any) -> Any:
-        _thread.in_hook = getattr(_thread, "in_hook", 0) + 1
-        try:
-            return hook(gradient)
-        finally:
-            _thread.in_hook -= 1
-            if own:
-                _spent.append(own.pop())
-                _remove_after_backward()
-
-    handle = HookHandle(tensor.register_hook(guarded), removes_when_dropped=release == "with_handle")
-    if release == "after_backward":
-        own.append(handle._native)
-    return handle
+    registration = _Registration(hook, once=release == "after_backward")
+    registration.native = tensor.register_hook(registration)
+    return HookHandle(registration, removes_when_dropped=release == "with_handle")
 
 
 def _remove_spent() -> None:
+    _thread.queued = False
     while _spent and not getattr(_thread, "in_hook", 0):
         _spent.pop().remove()
 
@@ -91,5 +110,6 @@ def _remove_spent() -> None:
 def _remove_after_backward() -> None:
     """Remove what is spent when the running backward ends; where nothing tells, the next registration does it."""
     executor = pynative_executor()
-    if len(_spent) == 1 and hasattr(executor, "queue_backward_final_callback"):
+    if not getattr(_thread, "queued", False) and hasattr(executor, "queue_backward_final_callback"):
+        _thread.queued = True
         executor.queue_backward_final_callback(_remove_spent)

@@ -15,14 +15,14 @@ import importlib
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ms_compat.errors import RecomputeMismatchError
+from ms_compat.errors import RecomputeError
 from ms_compat.shims.nesting import apply, same
 from ms_compat.shims.replay_names import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Drawn", "is_replaying", "running"]
+__all__ = ["Drawn", "in_first_run", "is_replaying", "running"]
 
 _RANDOM_OPERATORS = frozenset(
     {
@@ -59,12 +59,12 @@ class _Run:
         """What the forward's next random operator put out.
 
         Raises:
-            RecomputeMismatchError: that was another operator, or there was none.
+            RecomputeError: that was another operator, or there was none.
         """
         assert self.drawn is not None
         outputs = self.drawn.outputs
         if self._next >= len(outputs) or outputs[self._next][0] != operator:
-            raise RecomputeMismatchError(
+            raise RecomputeError(
                 f"recompute: running {self.drawn.block} again for the backward asked for random operator {operator} as "
                 f"number {self._next}; its forward ran {[name for name, _ in outputs]}"
             )
@@ -118,6 +118,11 @@ def running(drawn: Drawn | None, *, replays: bool) -> Iterator[None]:
 def is_replaying() -> bool:
     """Whether a block runs again in this thread."""
     return any(run.replays for run in _runs.stack)
+
+
+def in_first_run() -> bool:
+    """Whether the innermost recomputed block of this thread runs for the first time."""
+    return bool(_runs.stack) and not _runs.stack[-1].replays
 
 
 @functools.cache

@@ -86,7 +86,7 @@ def recompute(
         What the block returns.
 
     Raises:
-        RecomputeMismatchError: (in the backward) the replay saved something else than the forward.
+        RecomputeError: (in the backward) the replay saved something else than the forward.
         FeatureError: this MindSpore has no non-reentrant recompute (before 2.8).
         TypeError: ``use_reentrant`` with something that is not a Cell.
         ValueError: ``use_reentrant`` with ``context_fn``.

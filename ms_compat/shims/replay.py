@@ -18,7 +18,7 @@ import functools
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ms_compat.errors import RecomputeMismatchError
+from ms_compat.errors import RecomputeError
 from ms_compat.shims.nesting import apply, same
 from ms_compat.shims.random_outputs import Drawn, running
 from ms_compat.shims.replay_names import names
@@ -64,8 +64,9 @@ class _Slot:
     __slots__ = ("__weakref__", "values")
 
     def __init__(self) -> None:
-        # By backward: a retained graph may be differentiated again, also while another backward runs.
-        self.values: dict[Any, Any] = {}
+        # By backward: a retained graph may be differentiated again, also while another backward runs. With the version
+        # that the tensor had when it was saved.
+        self.values: dict[Any, tuple[Any, int]] = {}
 
 
 class _Saved(NamedTuple):
@@ -73,6 +74,11 @@ class _Saved(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: Any
+
+    @classmethod
+    def of(cls, tensor: Any) -> _Saved:
+        """What can be seen of a tensor."""
+        return cls(tensor.shape, tensor.dtype)
 
     def __str__(self) -> str:
         return f"{self.dtype}{list(self.shape)}"
@@ -111,7 +117,9 @@ class _Call:
     def forward(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the block for the first time."""
         with names().saved_tensors_hooks(self._pack, self._unpack), running(self._drawn, replays=False):
+            self._inputs.note_versions()
             result = _within(self._contexts[0], self._run, args, kwargs)
+            self._inputs.note_versions()
         self._complete = True
         return result
 
@@ -133,7 +141,7 @@ class _Call:
     def _pack(self, tensor: Any) -> _Slot:
         slot = _Slot()
         self._slots.append(weakref.ref(slot))
-        self._saved.append(_Saved(tensor.shape, tensor.dtype))
+        self._saved.append(_Saved.of(tensor))
         return slot
 
     def _unpack(self, slot: _Slot) -> Any:
@@ -148,9 +156,14 @@ class _Call:
             key = session.session_id
         if key not in slot.values:
             self._replay(key)
-        if session is not None and session.retain_on_unpack:
-            return slot.values[key]
-        value = slot.values.pop(key)
+        value, version = slot.values[key]
+        if value._version != version:
+            raise RecomputeError(
+                f"recompute: {describe(self._block)} writes to a tensor ({_Saved.of(value)}) after saving it for the "
+                "backward; MindSpore refuses that without recompute as well"
+            )
+        if session is None or not session.retain_on_unpack:
+            del slot.values[key]
         if key == _NO_BACKWARD:
             # Read outside of a backward. The next such read may come after an optimizer step: keep nothing.
             self.clear_session(key)
@@ -161,16 +174,21 @@ class _Call:
 
         def pack(tensor: Any) -> Any:
             index = len(found)
-            found.append(_Saved(tensor.shape, tensor.dtype))
+            found.append(_Saved.of(tensor))
             # Detached: the replay's own graph ends with the replay, and a tensor that it keeps must not keep it.
             value = names().detach(tensor) if tensor._requires_grad else tensor
             slot = self._slots[index]() if index < len(self._slots) else None
             if slot is not None:
-                slot.values[key] = value
+                slot.values[key] = value, value._version
             return value
 
         try:
             args, kwargs = self._inputs.load()  # may make an enclosing block run again first
+            if self._inputs.written():
+                raise RecomputeError(
+                    f"recompute: an input of {describe(self._block)} was written to between its forward and the "
+                    "backward; running the block again would use the new value"
+                )
             with (
                 names().saved_tensors_hooks(pack, same),
                 _recording(),
@@ -178,21 +196,17 @@ class _Call:
                 running(self._drawn, replays=True),
             ):
                 _within(self._contexts[1], self._run_under_amp, args, kwargs)
+                self._inputs.note_versions()
             # Not inside the hook: an exception raised there is exactly what leaks. While the forward itself still
             # runs (a block that takes a gradient inside), the replay sees more than was saved so far.
             if self._complete and found != self._saved:
-                raise RecomputeMismatchError(self._mismatch(found))
+                raise RecomputeError(self._mismatch(found))
         except BaseException:
             self.clear_session(key)
             raise
 
     def _run_under_amp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        amp = self._amp
-        if amp is None:
-            self._run(args, kwargs)
-            return
-        levels = amp.get_amp_level(), amp.get_amp_dtype(), amp.get_white_list(), amp.get_black_list()
-        with names().amp_decorator(*levels):
+        with names().amp_as(self._amp):
             self._run(args, kwargs)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -250,6 +264,19 @@ class _Inputs:
             # The output of a block with output_recompute is computed again rather than kept.
             savers = names().output_savers
             self._tensors = [t._grad_node if isinstance(t._grad_node, savers) else t for t in tensors]
+        self._versions: list[int | None] = []
+
+    def note_versions(self) -> None:
+        """Writes of the block itself are its own affair. Called while hooks are active: versions lag behind else."""
+        self._versions = self._current_versions()
+
+    def written(self) -> bool:
+        """Whether an input was written to since its version was noted."""
+        return self._current_versions() != self._versions
+
+    def _current_versions(self) -> list[int | None]:
+        savers = names().output_savers
+        return [None if isinstance(kept, savers) else kept._version for kept in self._tensors]
 
     def load(self) -> Any:
         """Positional and keyword arguments."""

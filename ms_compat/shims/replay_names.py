@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,10 @@ class Names:
         self.detach = compiled("pyboost_detach")
         self.get_rng_state, self.set_rng_state = generator.get_rng_state, generator.set_rng_state
         self.kernel_seeds = importlib.import_module("mindspore.common.seed")._KERNEL_SEED
-        self.amp_strategy = importlib.import_module("mindspore._c_expression.amp").get_curr_amp_strategy
-        self.amp_decorator = importlib.import_module("mindspore.train.amp").AmpDecorator
+        self._amp = importlib.import_module("mindspore._c_expression.amp")
+        self._amp_decorator = importlib.import_module("mindspore.train.amp").AmpDecorator
+        self._float32 = mindspore.float32
+        self.amp_strategy = self._amp.get_curr_amp_strategy
         # From 2.9 on.
         self.new_empty_graph = getattr(self.executor, "new_empty_graph", _nothing)
         self.end_empty_graph = getattr(self.executor, "end_empty_graph", _nothing)
@@ -43,6 +46,18 @@ class Names:
         self.output_savers = (self.output_saver, native._OutputSaver)
         self.anchor = mindspore.Tensor([], mindspore.float32)
         self.anchor.requires_grad_()
+
+    def amp_as(self, strategy: Any) -> contextlib.AbstractContextManager[Any]:
+        """The mixed precision of the forward, also if that was none and the backward runs within some."""
+        if strategy is not None:
+            lists = strategy.get_white_list(), strategy.get_black_list()
+            decorator = self._amp_decorator(strategy.get_amp_level(), strategy.get_amp_dtype(), *lists)
+        elif self.amp_strategy() is not None:
+            decorator = self._amp_decorator(self._amp.AmpLevel.AmpO0, self._float32, [], [])
+        else:
+            return contextlib.nullcontext()
+        context: contextlib.AbstractContextManager[Any] = decorator
+        return context
 
 
 @functools.cache

@@ -22,7 +22,12 @@ class _Framework(Frozen):
 
     make_key: Callable[[int], Any]
     read_key: Callable[[Any], int]
+    #: The id of the backward this code runs in, -1 in a forward.
     engine_id: Callable[[], int]
+    #: Calls a function when the running backward ends.
+    at_end: Callable[[Callable[[], None]], None]
+    #: Whether the block that runs here is known to run for the first time, though a backward is under way.
+    first_run: Callable[[], bool]
 
 
 class ForwardStash(Generic[T]):
@@ -45,7 +50,7 @@ class ForwardStash(Generic[T]):
     Whatever saves and replays tensors (recompute, nested recompute, several micro-batches in flight) hands the
     backward the key of the very forward whose outputs it differentiates. An entry lives as long as its key does: a
     forward whose graph is dropped (evaluation, an exception half way, the first run of a recomputed block) leaves
-    nothing behind. What a replay pushed and nobody popped is dropped when the next forward pushes.
+    nothing behind. What a replay pushed and nobody popped is dropped when its backward ends.
 
     Args:
         framework: ``"mindspore"`` or ``"torch"`` (2.4 or newer); None takes the one that is imported.
@@ -58,8 +63,8 @@ class ForwardStash(Generic[T]):
         self._name = framework
         self._framework = _framework(framework) if framework else None
         self._entries: dict[int, T] = {}
-        # What replays pushed, by thread: their keys come back as other objects, so that their life says nothing.
-        self._replayed: dict[int, set[int]] = {}
+        # What replays pushed, by backward: their keys come back as other objects, so that their life says nothing.
+        self._replayed: dict[tuple[int, int], set[int]] = {}
         self._next = 0
         self._lock = threading.RLock()
 
@@ -76,20 +81,16 @@ class ForwardStash(Generic[T]):
             The key: an integer Tensor of shape () on the host, to be saved with ``ctx.save_for_backward``.
         """
         framework = self._framework_in_use()
-        in_replay = framework.engine_id() >= 0
+        engine_id = framework.engine_id()
         with self._lock:
             number, self._next = self._next, self._next + 1
             self._entries[number] = entry
-            mine = self._replayed.setdefault(threading.get_ident(), set())
-            if in_replay:
-                mine.add(number)
-            else:
-                # No backward runs in this thread: what its replays left was lost to an exception.
-                for left in mine:
-                    self._entries.pop(left, None)
-                mine.clear()
         key = framework.make_key(number)
-        if not in_replay:
+        if engine_id >= 0 and not framework.first_run():
+            self._keep_for_backward(framework, engine_id, number)
+        else:
+            if engine_id < 0:
+                self._drop_lost()
             weakref.finalize(key if ctx is None else ctx, self._drop, number).atexit = False
         return key
 
@@ -113,6 +114,24 @@ class ForwardStash(Generic[T]):
     def __len__(self) -> int:
         """How many entries are kept."""
         return len(self._entries)
+
+    def _keep_for_backward(self, framework: _Framework, engine_id: int, number: int) -> None:
+        backward = threading.get_ident(), engine_id
+        with self._lock:
+            if backward not in self._replayed:
+                self._replayed[backward] = set()
+                framework.at_end(lambda: self._drop_replayed(backward))
+            self._replayed[backward].add(number)
+
+    def _drop_replayed(self, backward: tuple[int, int]) -> None:
+        with self._lock:
+            for number in self._replayed.pop(backward, ()):
+                self._entries.pop(number, None)
+
+    def _drop_lost(self) -> None:
+        """Drop what replays of this thread left; called in a forward: an exception ended their backward."""
+        for backward in [one for one in self._replayed if one[0] == threading.get_ident()]:
+            self._drop_replayed(backward)
 
     def _find(self, key: Any, find: Callable[[int], T]) -> T:
         number = self._framework_in_use().read_key(key)
@@ -156,14 +175,26 @@ def _mindspore() -> _Framework:
     from mindspore import Tensor
 
     from ms_compat.moved import pynative_executor
+    from ms_compat.shims.random_outputs import in_first_run
 
     executor = pynative_executor()
-    # Before 2.8 there is no such call, and no recompute whose replay has to be told apart.
-    engine_id = getattr(executor, "get_current_autodiff_engine_id", lambda: -1)
-    return _Framework(lambda number: Tensor(np.int64(number)), lambda key: int(key.asnumpy()), engine_id)
+    return _Framework(
+        make_key=lambda number: Tensor(np.int64(number)),
+        read_key=lambda key: int(key.asnumpy()),
+        # Before 2.8 there is no such call, and no recompute whose replay has to be told apart.
+        engine_id=getattr(executor, "get_current_autodiff_engine_id", lambda: -1),
+        at_end=executor.queue_backward_final_callback,
+        first_run=in_first_run,
+    )
 
 
 def _torch() -> _Framework:
     import torch
 
-    return _Framework(torch.tensor, lambda key: int(key.item()), torch._C._current_graph_task_id)
+    return _Framework(
+        make_key=torch.tensor,
+        read_key=lambda key: int(key.item()),
+        engine_id=torch._C._current_graph_task_id,
+        at_end=torch.autograd.Variable._execution_engine.queue_callback,
+        first_run=lambda: False,
+    )
