@@ -1,8 +1,6 @@
-from __future__ import annotations
+"""Frozen: typed, immutable objects that say what is wrong with their arguments."""
 
-import copy
-import pickle
-from typing import Any
+from __future__ import annotations
 
 import pytest
 
@@ -18,74 +16,54 @@ class Point(Frozen):
             raise ValueError("x must not be negative")
 
 
-class Other(Frozen):
-    x: int
-    y: int = 0
-
-
 class Named(Frozen, kw_only=True):
-    x: int
+    name: str
 
 
-def test_fields_are_given_by_place_or_by_name() -> None:
-    assert Point(1, 2) == Point(1, y=2) == Point(y=2, x=1)
-    assert Point(1) == Point(1, 0)
+def test_fields_come_by_position_and_by_name_and_have_defaults() -> None:
+    assert Point(1) == Point(x=1, y=0)
+    assert Point(1, 2).y == 2
+    assert Named(name="a").name == "a"
+
+
+def test_equality_asks_for_the_same_class_and_the_same_fields() -> None:
+    assert Point(1) != Point(2)
+    assert Point(1) != (1, 0)
+    assert hash(Point(1)) == hash(Point(1, 0))
+
+
+def test_a_copy_changes_some_fields() -> None:
+    assert Point(1)._replace(y=5) == Point(1, 5)
 
 
 @pytest.mark.parametrize(
-    ("kind", "arguments", "names", "complaint"),
+    ("arguments", "keywords", "told"),
     [
-        (Point, (), {}, "takes x, y; missing are \\['x'\\]"),
-        (Point, (), {"y": 1}, "missing are \\['x'\\]"),
-        (Point, (1,), {"z": 1}, "unexpected or given twice \\['z'\\]"),
-        (Point, (1,), {"x": 1}, "unexpected or given twice \\['x'\\]"),
-        (Point, (1, 2, 3), {}, "3 were given without a name"),
-        (Named, (1,), {}, "missing are \\['x'\\]"),
-        (Named, (1,), {"x": 1}, "1 were given without a name"),
+        ((), {}, r"missing are \['x'\]"),
+        ((1,), {"z": 3}, r"unexpected or given twice \['z'\]"),
+        ((1,), {"x": 3}, r"unexpected or given twice \['x'\]"),
+        ((1, 2, 3), {}, "3 were given without a name"),
     ],
 )
-def test_wrong_arguments_are_an_error_that_names_them(
-    kind: type[Any], arguments: tuple[int, ...], names: dict[str, int], complaint: str
-) -> None:
-    with pytest.raises(TypeError, match=complaint):
-        kind(*arguments, **names)
+def test_wrong_arguments_are_named(arguments: tuple[int, ...], keywords: dict[str, int], told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        Point(*arguments, **keywords)
 
 
-def test_what_the_class_checks_is_checked_at_once_and_again_for_a_changed_copy() -> None:
-    with pytest.raises(ValueError, match="must not be negative"):
+def test_what_takes_names_only_takes_nothing_else() -> None:
+    with pytest.raises(TypeError, match="1 were given without a name"):
+        Named("a")  # type: ignore[call-arg]
+
+
+def test_a_class_checks_its_fields() -> None:
+    with pytest.raises(ValueError, match="negative"):
         Point(-1)
-    with pytest.raises(ValueError, match="must not be negative"):
-        Point(1)._replace(x=-1)
 
 
-def test_a_changed_copy_leaves_the_original_alone() -> None:
-    point = Point(1, 2)
-    assert point._replace(y=3) == Point(1, 3)
-    assert point == Point(1, 2)
-
-
-def test_nothing_can_be_set_or_deleted() -> None:
-    point: Any = Point(1)
-    with pytest.raises(AttributeError, match="Point cannot be changed, so x cannot be set to 2"):
-        point.x = 2
-    with pytest.raises(AttributeError, match="Point cannot be changed, so x cannot be deleted"):
+def test_nothing_can_be_changed_or_deleted() -> None:
+    point = Point(1)
+    with pytest.raises(AttributeError, match="x cannot be set to 5"):
+        point.x = 5  # type: ignore[misc]
+    with pytest.raises(AttributeError, match="x cannot be deleted"):
         del point.x
-    with pytest.raises(AttributeError):
-        point.z = 2
-    assert point == Point(1)
-
-
-def test_equality_is_that_of_class_and_fields() -> None:
-    assert Point(1) != Point(2)
-    assert Point(1) != Other(1)
-    assert Point(1) != (1, 0)
-    assert len({Point(1), Point(1), Point(2)}) == 2
-
-
-def test_it_shows_its_fields() -> None:
-    assert repr(Point(1)) == "Point(x=1, y=0)"
-
-
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda point: pickle.loads(pickle.dumps(point))])
-def test_a_copy_is_equal(again: Any) -> None:
-    assert again(Point(1, 2)) == Point(1, 2)
+    assert repr(point) == "Point(x=1, y=0)"
