@@ -78,8 +78,9 @@ class Remedy(Frozen, kw_only=True):
         action: what the person does, as an instruction.
         cost: what the remedy costs in time, memory or behaviour.
         shim: dotted name of the drop-in to call, or None. A ``WORKAROUND`` needs one.
-        missing: the instruction where the API itself is missing (the path is then ``ERROR``), or None where the
-            remedy covers that case as well.
+        works_on: version specifier of the releases the shim works on, or None for all that have the API.
+        missing: the instruction where the remedy is of no use (the path is then ``ERROR``): outside of ``works_on``,
+            else where the API itself is missing. None where the remedy covers that as well.
         remove_when: version specifier; once the oldest supported MindSpore lies in it, the remedy can go. None
             while no published release makes it unnecessary.
         harmless_when: says for a build why a no does no harm there, or None where it does.
@@ -89,6 +90,7 @@ class Remedy(Frozen, kw_only=True):
     action: str
     cost: str
     shim: str | None = None
+    works_on: str | None = None
     missing: str | None = None
     remove_when: str | None = None
     harmless_when: Callable[[Build], str | None] | None = None
@@ -98,6 +100,8 @@ class Remedy(Frozen, kw_only=True):
             raise ValueError("a remedy is for a no: its path is WORKAROUND, WARN or ERROR, not NATIVE")
         if (self.path is Path.WORKAROUND) != (self.shim is not None):
             raise ValueError(f"a WORKAROUND names its shim and nothing else does, but {self.path} has {self.shim!r}")
+        if self.works_on is not None and self.missing is None:
+            raise ValueError("a remedy that works on some releases only must say in 'missing' what to do on the others")
 
 
 class Feature(Frozen, kw_only=True):

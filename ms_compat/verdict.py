@@ -10,6 +10,7 @@ from ms_compat.errors import FeatureError, FeatureWarning, UnknownVerdictError
 from ms_compat.feature import Path
 from ms_compat.frozen import Frozen
 from ms_compat.measurement import Answer
+from ms_compat.span import lies_in
 
 if TYPE_CHECKING:
     from ms_compat.build import Build
@@ -136,14 +137,21 @@ class Verdict(Frozen):
         harmless = remedy.harmless_when(self.build) if remedy.harmless_when else None
         if harmless is not None:
             return Plan(self.name, Path.NATIVE, f"{self.why} No harm here: {harmless}.")
-        missing = self.evidence.get("missing_api") if self.answer is Answer.NO else None
-        if missing is not None and remedy.missing is not None:
+        if remedy.missing is not None and self._out_of_reach:
             return Plan(self.name, Path.ERROR, self.why, remedy.missing, None, remedy.cost)
         # What is not known can be warned of, but must not stop a run that may be fine.
         uncertain = self.answer is Answer.UNKNOWN and remedy.path is Path.ERROR
         return Plan(
             self.name, Path.WARN if uncertain else remedy.path, self.why, remedy.action, remedy.shim, remedy.cost
         )
+
+    @property
+    def _out_of_reach(self) -> bool:
+        """Whether the remedy is of no use on this build."""
+        works_on, version = self.feature.remedy.works_on, self.build.version
+        if works_on is not None and version is not None:
+            return lies_in(version, works_on) is False
+        return self.answer is Answer.NO and "missing_api" in self.evidence
 
     def as_json(self) -> dict[str, Any]:
         """Verdict, source, evidence, age and plan as JSON-ready values."""

@@ -64,8 +64,10 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.recompute",
-        action="Call ms_compat.recompute, which takes early_stop= on every release and passes it on where it can.",
-        cost="early_stop=True stops nothing on a release that has no early stop: its replays always run to the end",
+        action="Call ms_compat.recompute, which takes early_stop= on every release. It has no effect there.",
+        cost="early_stop=True stops nothing: every replay runs to its end, which is what makes it checkable",
+        works_on=">=2.8",
+        missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
         remove_when=">=2.9",
     ),
     groups=("recompute",),

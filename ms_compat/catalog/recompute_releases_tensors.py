@@ -72,10 +72,10 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.recompute",
-        action="Call ms_compat.recompute instead of mindspore.recompute; it passes early_stop=False where needed.",
+        action="Call ms_compat.recompute instead of mindspore.recompute; its replays run to their end.",
         cost=(
-            "early_stop=False replays the tail of the block that early stop would skip, and raises where a replay "
-            "saves another number of tensors than the forward did"
+            "the operators after a block's last saved tensor are replayed, which early stop would skip; a replay that "
+            "saves something else than its forward is an error"
         ),
         missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
     ),

@@ -74,8 +74,10 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.recompute",
-        action="Call ms_compat.recompute and draw the mask outside the block, as an input of it.",
-        cost="the random numbers are drawn explicitly: the mask is kept in memory from the forward to the backward",
+        action="Call ms_compat.recompute, whose replay gets what the random operators of the forward put out.",
+        cost="the outputs of random operators in a block stay in memory from the forward to the backward",
+        works_on=">=2.8",
+        missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
     ),
     groups=("recompute", "rng"),
     spans=(Span(">=2.7.2,<2.11", False),),

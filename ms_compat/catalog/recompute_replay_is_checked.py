@@ -74,10 +74,10 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.recompute",
-        action="Call ms_compat.recompute instead of mindspore.recompute; it passes early_stop=False, which checks.",
+        action="Call ms_compat.recompute instead of mindspore.recompute; it compares every replay.",
         cost=(
-            "early_stop=False replays the tail of the block that early stop would skip, and a program stops that ran "
-            "until now, even where the extra tensor did no harm"
+            "a program stops that ran until now, even where the difference did no harm; the operators after a block's "
+            "last saved tensor are replayed"
         ),
         missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
     ),

@@ -65,6 +65,8 @@ FEATURE = Feature(
             "has none."
         ),
         cost="what non-reentrant recompute costs: one pack hook per saved tensor of the block, the pipeline off inside",
+        works_on=">=2.8",
+        missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
     ),
     groups=("recompute",),
     spans=(Span(">=2.7.2,<2.11", False),),

@@ -68,8 +68,8 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.saved_tensors_hooks",
-        action="Use ms_compat.saved_tensors_hooks, which gives the pack hook a detached tensor.",
-        cost="one more view per saved tensor; the hook sees a tensor without history",
+        action="Use ms_compat.saved_tensors_hooks, which detaches what the pack hook returns.",
+        cost="one more view per saved tensor; no copy of the data",
         missing="Use MindSpore >= 2.7.2: older releases have no saved_tensors_hooks.",
     ),
     groups=("saved_tensors",),

@@ -108,15 +108,12 @@ def _print_build(out: Console) -> None:
 
 def _print_actions(out: Console, report: _Report) -> None:
     """What a person has to know first: what to call instead and why, then what has no drop-in; worst first."""
-    known = [verdict for verdict in report.verdicts if verdict.known]
-    for shim in dict.fromkeys(report.plans[verdict.name].shim for verdict in known):
-        if shim is not None:
-            concerned = [verdict for verdict in known if report.plans[verdict.name].shim == shim]
-            _print_findings(out, f"Call {shim}", "cyan", concerned)
-    for path, heading in ((Path.ERROR, "Does not work here"), (Path.WARN, "Mind")):
-        for verdict in report.with_path(path):
-            if verdict.known:
-                _print_findings(out, f"{heading}: {report.plans[verdict.name].action}", STYLES[path], [verdict])
+    for path, heading in ((Path.WORKAROUND, "Call"), (Path.ERROR, "Does not work here."), (Path.WARN, "Mind:")):
+        concerned = [verdict for verdict in report.with_path(path) if verdict.known]
+        plans = {verdict.name: report.plans[verdict.name] for verdict in concerned}
+        told = {name: str(plan.shim if path is Path.WORKAROUND else plan.action) for name, plan in plans.items()}
+        for what in dict.fromkeys(told.values()):
+            _print_findings(out, f"{heading} {what}", STYLES[path], [v for v in concerned if told[v.name] == what])
     unknown = [verdict for verdict in report.verdicts if not verdict.known]
     if unknown and features.build.version is not None:
         for cause in sorted({verdict.measurement.summary for verdict in unknown}):

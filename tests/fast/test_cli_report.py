@@ -75,8 +75,8 @@ class TestTheDoctor:
         code, out, _ = command("doctor")
         assert [part.splitlines()[0] for part in out.split("\n\n")[1:-1]] == [
             "Call ms_compat.mend",
-            "Does not work here: Do not call.",
-            "Does not work here: Upgrade MindSpore.",
+            "Does not work here. Do not call.",
+            "Does not work here. Upgrade MindSpore.",
             "Mind: Check the numbers.",
         ]
         assert "Fine here" not in out

@@ -61,6 +61,11 @@ def test_evidence_that_is_not_flat_is_refused_by_name() -> None:
         Finding(True, "dry", {"per_step": [1, 2]})  # type: ignore[dict-item]
 
 
+def test_a_remedy_that_works_on_some_releases_says_what_to_do_on_the_others() -> None:
+    with pytest.raises(ValueError, match="must say in 'missing'"):
+        a_remedy(works_on=">=2.8")
+
+
 def test_a_missing_api_is_named() -> None:
     missing = ApiMissing("mindspore.recompute(early_stop=)")
     assert missing.api in str(missing)
