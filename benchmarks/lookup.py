@@ -61,9 +61,8 @@ def probing_against_import() -> None:
             rounds.append((bare, whole, steps))
     bare, whole, steps = (statistics.median(column) for column in zip(*rounds, strict=True))
     print(f"probing the whole catalog {whole:8.3f} s, of which steps of probes {steps:.3f} s")
-    print(
-        f"without the steps         {whole - steps:8.3f} s = {(whole - steps) / bare:.2f} x a bare import ({bare:.3f} s)"
-    )
+    started = whole - steps
+    print(f"without the steps         {started:8.3f} s = {started / bare:.2f} x a bare import ({bare:.3f} s)")
 
 
 def storm() -> None:
