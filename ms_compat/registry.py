@@ -116,10 +116,7 @@ class Features:
     def __getattr__(self, name: str) -> Verdict:
         if name.startswith("_"):
             raise AttributeError(name)
-        verdict = self[name]
-        # The next look-up finds it as a plain attribute.
-        self.__dict__[name] = verdict
-        return verdict
+        return self[name]
 
     def __getitem__(self, name: str) -> Verdict:
         """The verdict on a feature.
@@ -132,7 +129,9 @@ class Features:
             return known
         feature = self._collection.load(name)
         with self._lock:
-            return self._resolve(feature)
+            # The next look-up finds it as a plain attribute.
+            verdict = self.__dict__[name] = self._resolve(feature)
+        return verdict
 
     def get(self, name: str, *, if_unknown: bool) -> bool:
         """The answer as a plain truth value, with the caller's own choice where it is not known.
