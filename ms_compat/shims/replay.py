@@ -7,8 +7,7 @@ output, which is then never released: one Tensor for each block and step. It als
 notice that it saved something else than the forward did.
 
 Here the same is done with the public ``saved_tensors_hooks``; every replay runs to its end, and what it saved is
-compared with what the forward saved. Running to the end costs only the operators after the last saved tensor: the hook
-is called when its operator has been launched already, so early stop never saved that one.
+compared with what the forward saved. That costs the end of the replay, from the operator that saves the last tensor on.
 """
 
 from __future__ import annotations
