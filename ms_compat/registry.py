@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 import warnings
+from _thread import RLock  # as functools does: importing threading takes 2 ms
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.build import find_build
@@ -78,7 +78,7 @@ class Features:
         self._given_cache = cache
         self._run_probes = run_probes
         self._patience = patience
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._probed: dict[str, Measurement] = {}
         self._tried: set[str] = set()
         self._cached: Cached | None = None
