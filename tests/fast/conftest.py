@@ -15,7 +15,7 @@ import pytest
 from ms_compat.cache import Cache
 from ms_compat.cli import main, measure, report
 from ms_compat.probing import runner
-from ms_compat.recorded import Recorded, merge_row
+from ms_compat.recorded import Recorded, row_key, row_name, write_row
 from ms_compat.registry import Features
 from tests.house import NAMES, move_in
 from tests.standin import Probes, a_build, measured, write_mindspore
@@ -80,7 +80,8 @@ class Stage:
         self.build = a_build()
         self.probes = Probes()
         self.cache = Cache(str(folder / "cache"))
-        self._recorded = folder / "recorded.json"
+        self._recorded = folder / "recorded"
+        self._recorded.mkdir()
 
     def features(self, **changes: Any) -> Features:
         """A new process's view of this stage."""
@@ -94,7 +95,7 @@ class Stage:
 
     def record(self, **rows: Measurement) -> None:
         """Ship measurements of the build with the package."""
-        merge_row(str(self._recorded), self.build, rows)
+        write_row(str(self._recorded / row_name(row_key(self.build))), self.build, rows)
 
     def record_all(self, **others: Measurement) -> None:
         """Ship a yes for every feature, but for some another measurement."""

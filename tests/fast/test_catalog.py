@@ -11,7 +11,7 @@ import pytest
 from ms_compat import catalog
 from ms_compat.collect import Collection
 from ms_compat.measurement import Answer, Measurement
-from ms_compat.recorded import RECORDED_FILE, Recorded
+from ms_compat.recorded import Recorded
 from ms_compat.registry import Features
 from ms_compat.span import SUPPORTED_MINIMUM, lies_in
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ms_compat.feature import Feature
 
 NAMES = [file.stem for file in sorted(Path(str(catalog.__file__)).parent.glob("[!_]*.py"))]
-ROWS = Recorded(RECORDED_FILE).rows
+ROWS = Recorded().rows
 needs_recorded = pytest.mark.skipif(not ROWS, reason="nothing is recorded")
 
 
@@ -49,12 +49,12 @@ class TestAFeature:
 
     def test_is_never_answered_twice_by_what_its_author_declares(self, feature: Feature) -> None:
         for version in versions_of_interest(feature):
-            said = [span.releases for span in feature.spans if span.answer(version) is not None]
+            said = [span.releases for span in feature.spans if span.answer(version, "CPU") is not None]
             assert len(said) <= 1, f"{version} lies in {said}"
 
     def test_is_declared_as_it_was_measured(self, feature: Feature) -> None:
         for version, answer in recorded_answers(feature.name).items():
-            declared = {span.answer(version) for span in feature.spans} - {None}
+            declared = {span.answer(version, "CPU") for span in feature.spans} - {None}
             assert declared <= {answer is Answer.YES}, f"{version} was measured {answer.value}"
 
     def test_names_a_shim_of_this_package_where_it_names_one(self, feature: Feature) -> None:

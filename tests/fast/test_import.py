@@ -45,7 +45,7 @@ from ms_compat import features
 from ms_compat.recorded import Recorded
 from tests.house import move_in
 move_in()
-features._recorded = Recorded({str(tmp_path / "recorded.json")!r})
+features._recorded = Recorded({str(tmp_path / "recorded")!r})
 assert features.frees_memory.source.value == "recorded"
 assert not features.frees_memory
 """
