@@ -19,6 +19,7 @@ _HOMES = {
     "Span": "span",
     "Verdict": "verdict",
     "features": "registry",
+    "requires": "registry",
     "find_build": "build",
     "ForwardStash": "shims.stash",
     "autodiff_engine_id": "shims.recording",
@@ -42,6 +43,7 @@ _HOMES = {
     "SettingError": "errors",
     "SnapshotError": "errors",
     "UnknownFeatureError": "errors",
+    "UnknownGroupError": "errors",
     "UnknownVerdictError": "errors",
 }
 

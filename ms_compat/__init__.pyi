@@ -13,6 +13,7 @@ from ms_compat.errors import RecomputeError as RecomputeError
 from ms_compat.errors import SettingError as SettingError
 from ms_compat.errors import SnapshotError as SnapshotError
 from ms_compat.errors import UnknownFeatureError as UnknownFeatureError
+from ms_compat.errors import UnknownGroupError as UnknownGroupError
 from ms_compat.errors import UnknownVerdictError as UnknownVerdictError
 from ms_compat.feature import ApiMissing as ApiMissing
 from ms_compat.feature import Feature as Feature
@@ -24,6 +25,7 @@ from ms_compat.measurement import Answer as Answer
 from ms_compat.moved import pynative_executor as pynative_executor
 from ms_compat.registry import Features as Features
 from ms_compat.registry import features as features
+from ms_compat.registry import requires as requires
 from ms_compat.shims.defaults import recompute_defaults as recompute_defaults
 from ms_compat.shims.hooks import register_hook as register_hook
 from ms_compat.shims.recompute import checkpoint as checkpoint
@@ -64,6 +66,7 @@ __all__ = [
     "Source",
     "Span",
     "UnknownFeatureError",
+    "UnknownGroupError",
     "UnknownVerdictError",
     "Verdict",
     "autodiff_engine_id",
@@ -78,5 +81,6 @@ __all__ = [
     "recompute",
     "recompute_defaults",
     "register_hook",
+    "requires",
     "saved_tensors_hooks",
 ]

@@ -13,6 +13,7 @@ __all__ = [
     "SettingError",
     "SnapshotError",
     "UnknownFeatureError",
+    "UnknownGroupError",
     "UnknownVerdictError",
 ]
 
@@ -27,12 +28,18 @@ class UnknownFeatureError(MsCompatError, AttributeError, KeyError):
     __str__ = Exception.__str__  # KeyError's would show the message in quotes
 
 
+class UnknownGroupError(MsCompatError, KeyError):
+    """A family that no feature belongs to."""
+
+    __str__ = Exception.__str__
+
+
 class UnknownVerdictError(MsCompatError, RuntimeError):
     """The truth of a verdict was asked for, and nobody knows it."""
 
 
 class FeatureError(MsCompatError, RuntimeError):
-    """A plan with path ERROR was enforced."""
+    """A plan with path ERROR was enforced, or a required feature is not met."""
 
 
 class RecomputeError(MsCompatError, RuntimeError):

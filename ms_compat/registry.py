@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ms_compat.build import find_build
 from ms_compat.collect import Collection
-from ms_compat.errors import DriftWarning, SettingError, UnknownFeatureError
+from ms_compat.errors import DriftWarning, FeatureError, SettingError, UnknownFeatureError, UnknownGroupError
+from ms_compat.feature import Path
 from ms_compat.frozen import Frozen
 from ms_compat.measurement import Answer, Measurement
 from ms_compat.overrides import Overrides
@@ -21,6 +22,7 @@ from ms_compat.verdict import Source, Verdict
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import ParamSpec, TypeVar
 
     from ms_compat.build import Build
     from ms_compat.cache import Cache, Cached
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
     from ms_compat.probing.runner import Batch, Job, Progress
 
     RunProbes = Callable[[list[Job], Build], Batch]
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
-__all__ = ["Drift", "Features", "features"]
+__all__ = ["Drift", "Features", "features", "requires"]
 
 #: Seconds a process waits for another one on this machine that is probing already; beyond the longest honest probing.
 _PATIENCE = 300.0
@@ -143,6 +147,46 @@ class Features:
         verdict = self[name]
         return verdict.answer is Answer.YES if verdict.known else if_unknown
 
+    def require(self, *names: str, native: bool = False) -> None:
+        """Raise unless every one of these features is native here or has a workaround.
+
+        Args:
+            names: the features a caller cannot do without.
+            native: whether a workaround is not enough: MindSpore itself must do it.
+
+        Raises:
+            FeatureError: lists every feature that is not met, with why and what to do.
+            UnknownFeatureError: no feature has one of the names.
+        """
+        self._collection.check(names)
+        enough = {Path.NATIVE} if native else {Path.NATIVE, Path.WORKAROUND}
+        plans = [self[name].plan() for name in dict.fromkeys(names)]
+        unmet = [plan for plan in plans if plan.path not in enough]
+        if unmet:
+            count = f"{len(unmet)} of {len(plans)} required features" if len(plans) > 1 else "a required feature"
+            needed = "native" if native else "native or worked around"
+            listed = "".join(f"\n- {plan.reason} {plan.action}" for plan in unmet)
+            raise FeatureError(f"{count} must be {needed}, but on {self.build.label}:{listed}")
+
+    def group(self, name: str) -> dict[str, Verdict]:
+        """The verdicts on a family of features, by name.
+
+        Raises:
+            UnknownGroupError: no feature belongs to such a family; the message lists the families there are.
+        """
+        try:
+            return {one: self[one] for one in self.groups()[name]}
+        except KeyError:
+            raise UnknownGroupError(f"there is no group {name!r}; there are {', '.join(self.groups())}") from None
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The families, sorted, each with the names of its features."""
+        members: dict[str, list[str]] = {}
+        for name in self.names():
+            for group in self.feature(name).groups:
+                members.setdefault(group, []).append(name)
+        return {group: tuple(members[group]) for group in sorted(members)}
+
     def names(self) -> tuple[str, ...]:
         """The names of all features, sorted."""
         return self._collection.names()
@@ -193,7 +237,7 @@ class Features:
         jobs = self._jobs(wanted)
         with self._lock:
             if in_process:
-                batch = runner.run_in_process(jobs, progress)
+                batch = runner.run_in_process(jobs, self.build.device_target, progress)
             else:
                 batch = runner.run_in_child(jobs, self.build, progress=progress)
             self._take_over(batch.measurements)
@@ -368,7 +412,7 @@ class Features:
         if self.build.version is None:
             return None
         for span in feature.spans:
-            holds = span.answer(self.build.version)
+            holds = span.answer(self.build.version, self.build.device_target)
             if holds is not None:
                 answer = Answer.YES if holds else Answer.NO
                 return Measurement(answer, f"declared for MindSpore {span.releases}, not measured on this build")
@@ -397,3 +441,26 @@ class Features:
 
 #: The verdicts on the installed MindSpore; everything is looked up on first use.
 features = Features()
+
+
+def requires(*names: str, native: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function run only where `Features.require` is content; asked on each call, not where it is defined.
+
+    Args:
+        names: the features the function cannot do without.
+        native: whether a workaround is not enough.
+
+    Raises:
+        FeatureError: (from the function) lists every feature that is not met, with why and what to do.
+        UnknownFeatureError: (from the function) no feature has one of the names.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def run(*args: P.args, **kwargs: P.kwargs) -> R:
+            features.require(*names, native=native)
+            return function(*args, **kwargs)
+
+        return run
+
+    return decorate

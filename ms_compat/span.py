@@ -44,11 +44,15 @@ class Span(Frozen):
     Attributes:
         releases: PEP 440 specifier, e.g. ``>=2.9,<2.11``.
         holds: whether the feature holds there.
+        device: the device target it speaks of, for what a kernel decides; None where it is the same on all.
     """
 
     releases: str
     holds: bool
+    device: str | None = None
 
-    def answer(self, version: str) -> bool | None:
-        """What this span says of a version: whether the feature holds, or None where it says nothing."""
+    def answer(self, version: str, device: str) -> bool | None:
+        """What this span says of a version on a device target: whether the feature holds; None: it says nothing."""
+        if self.device not in {None, device}:
+            return None
         return self.holds if lies_in(version, self.releases) else None

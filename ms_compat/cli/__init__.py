@@ -13,6 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, NoReturn
 
 from ms_compat.errors import MsCompatError
+from ms_compat.settings import DEVICE_TARGETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +34,12 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument(
         "--strict", action="store_true", help="an unknown verdict or drift is a finding too (exit code 1)"
     )
+    common.add_argument(
+        "--device",
+        choices=DEVICE_TARGETS,
+        help="the device target to speak of, and to measure on (default: what MindSpore would choose; a card is never "
+        "opened unless it is named here or in MS_COMPAT_PROBE_DEVICE)",
+    )
     parser = _Parser(
         prog="ms-compat",
         parents=[common],
@@ -47,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=text, description=text)
         for flag in ("--json", "--strict"):
             added.add_argument(flag, action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        added.add_argument("--device", choices=DEVICE_TARGETS, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         added.set_defaults(run=run)
         return added
 
@@ -54,12 +62,16 @@ def _parser() -> argparse.ArgumentParser:
     listing = command("list", "report:list_features", "all features with their verdicts, a line each")
     listing.add_argument("--group", help="only the features of this group")
     show = command("show", "report:show", "everything about some features")
-    show.add_argument("names", nargs="+", metavar="NAME")
+    show.add_argument("names", nargs="*", metavar="NAME")
+    show.add_argument("--group", help="also every feature of this group")
     probe = command("probe", "measure:probe", "measure features now, whatever is known about them")
     probe.add_argument("names", nargs="*", metavar="NAME", help="features; all where none is named")
-    probe.add_argument("--in-process", action="store_true", help="no child process: for a device only one can open")
     record = command("record", "measure:record", "probe every feature and write this build's row of recorded verdicts")
-    record.add_argument("-o", "--output", metavar="FILE", help="the file; the package's own recorded.json by default")
+    record.add_argument("-o", "--output", metavar="FILE", help="the file for the row; beside the package's by default")
+    for measuring in (probe, record):
+        measuring.add_argument(
+            "--in-process", action="store_true", help="no child process: for a device only one process can open"
+        )
     comparison = command("compare", "compare:run", "run native and workaround side by side, step by step")
     comparison.add_argument(
         "name", nargs="?", metavar="NAME", help="a feature; without one, lists what can be compared"
@@ -80,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # A terminal that cannot show a character shows its number: a report is never lost for that.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+    if options.device is not None:
+        os.environ["MS_COMPAT_PROBE_DEVICE"] = options.device
     try:
         code = _run(module, function)(options)
         sys.stdout.flush()  # here, where a reader that has gone is no error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from ms_compat.cli import FINDING, FINE, PROBING_FAILED
 from ms_compat.cli.output import console, print_json, styled, table
 from ms_compat.errors import DriftWarning, MsCompatError
 from ms_compat.measurement import Answer, Measurement
-from ms_compat.recorded import RECORDED_FILE, merge_row, row_key
+from ms_compat.recorded import RECORDED_FOLDER, row_key, row_name, write_row
 from ms_compat.registry import features
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def _print_batch(batch: Batch) -> None:
         rows.add_row(name, styled(measurement.answer), seconds, measurement.summary)
     out.print(rows)
     started = "" if batch.import_seconds is None else f"; importing MindSpore took {batch.import_seconds:.1f} s"
-    out.print(f"{len(batch.measurements)} probed in {batch.children} child(ren){started}", style="dim")
+    where = f"{batch.children} child(ren)" if batch.children else "this process"
+    out.print(f"{len(batch.measurements)} probed on {features.build.label}, in {where}{started}", style="dim")
 
 
 def probe(options: argparse.Namespace) -> int:
@@ -87,13 +89,13 @@ def probe(options: argparse.Namespace) -> int:
 
 def record(options: argparse.Namespace) -> int:
     """Probe every feature and write this build's row."""
-    batch = _measure(features.names())
+    batch = _measure(features.names(), in_process=options.in_process)
     if not options.json:
         _print_batch(batch)
-    path = options.output or RECORDED_FILE
+    path = options.output or os.path.join(RECORDED_FOLDER, row_name(row_key(features.build)))
     if not _failed(batch):
         try:
-            merge_row(path, features.build, batch.measurements)
+            write_row(path, features.build, batch.measurements)
         except (OSError, ValueError) as error:
             raise MsCompatError(f"the row cannot be written to {path}: {error}") from error
     if options.json:
@@ -130,7 +132,7 @@ def verify(options: argparse.Namespace) -> int:
         for before, now in differing:
             out.print(f"{before.name}: {before.source.value} says {before.answer.value}, measured now ", end="")
             out.print(styled(now.answer), f": {now.summary}", sep="")
-        out.print(f"{len(rows) - len(differing)} of {len(rows)} answers are as known.")
+        out.print(f"{len(rows) - len(differing)} of {len(rows)} answers are as known of {features.build.label}.")
     if _failed(batch):
         return PROBING_FAILED
     return FINDING if differing else FINE

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.cli import FINDING, FINE, PROBING_FAILED
 from ms_compat.cli.output import STYLES, console, pairs, print_json, styled, table
-from ms_compat.errors import CacheWarning, DriftWarning
+from ms_compat.errors import CacheWarning, DriftWarning, MsCompatError
 from ms_compat.feature import Harm, Path
 from ms_compat.registry import features
 from ms_compat.verdict import Source
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
@@ -45,7 +44,7 @@ class _Report:
         return FINDING if strict and len(self.with_path(Path.NATIVE)) < len(self.verdicts) else FINE
 
 
-def _collect(names: Sequence[str]) -> _Report:
+def _collect(names: Iterable[str]) -> _Report:
     # The report has a section of its own for what these warnings say.
     warnings.simplefilter("ignore", DriftWarning)
     warnings.simplefilter("ignore", CacheWarning)
@@ -144,28 +143,32 @@ def _print_sources(out: Console, report: _Report, notes: Sequence[str], cached: 
 
 def list_features(options: argparse.Namespace) -> int:
     """All features with their verdicts, a line each."""
-    names = [name for name in features if options.group in (None, *features.feature(name).groups)]
-    if not names:
-        groups = sorted({group for name in features for group in features.feature(name).groups})
-        print(f"ms-compat: no group {options.group!r}; there are {', '.join(groups)}", file=sys.stderr)
-        return 2
-    report = _collect(names)
+    report = _collect(features.names() if options.group is None else features.group(options.group))
     if options.json:
-        print_json(features={verdict.name: verdict.as_json() for verdict in report.verdicts})
+        print_json(
+            build=features.build.as_json(), features={verdict.name: verdict.as_json() for verdict in report.verdicts}
+        )
     else:
         rows = table("feature", "verdict", "source", "path", "question")
         for verdict in report.verdicts:
             path = styled(report.plans[verdict.name].path)
             rows.add_row(verdict.name, styled(verdict.answer), verdict.source.value, path, verdict.feature.question)
         console().print(rows)
+        console().print(f"{len(report.verdicts)} features of {features.build.label}", style="dim")
     return report.exit_code(strict=options.strict)
 
 
 def show(options: argparse.Namespace) -> int:
     """Everything about some features."""
-    report = _collect(options.names)
+    family = () if options.group is None else features.group(options.group)
+    report = _collect(tuple(dict.fromkeys((*options.names, *family))))
+    if not report.verdicts:
+        raise MsCompatError(f"show: name features, or one of these groups: {', '.join(features.groups())}")
     if options.json:
-        print_json(features={v.name: {**v.as_json(), "about": _about(v)} for v in report.verdicts})
+        print_json(
+            build=features.build.as_json(),
+            features={v.name: {**v.as_json(), "about": _about(v)} for v in report.verdicts},
+        )
         return report.exit_code(strict=options.strict)
     out = console()
     for verdict in report.verdicts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import selectors
@@ -18,11 +19,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import IO, TYPE_CHECKING
 
+from ms_compat.errors import MsCompatError
 from ms_compat.feature import ApiMissing
 from ms_compat.measurement import Answer, Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ms_compat.build import Build
     from ms_compat.feature import Feature
@@ -112,20 +114,42 @@ def run_probe(feature: Feature, *, counterproof: bool = False) -> Measurement:
         return Measurement.unknown(f"the probe raised {type(error).__name__} in {where}: {error}", now())
 
 
-def run_in_process(jobs: Sequence[Job], progress: Progress | None = None) -> Batch:
+def run_in_process(jobs: Sequence[Job], device: str, progress: Progress | None = None) -> Batch:
     """Run probes in the caller's own process, for a device that a second process cannot open.
 
     Nothing is contained here: a crash or a hang is the caller's, time limits are not enforced, and afterwards
     ``mindspore.set_device`` raises because operations have run.
+
+    Raises:
+        MsCompatError: MindSpore runs on another device target here and cannot change it any more.
     """
     batch = Batch()
-    for job in jobs:
-        _tell(progress, job.feature.name, None)
-        began = time.perf_counter()
-        measurement = batch.measurements[job.feature.name] = run_probe(job.feature)
-        batch.seconds[job.feature.name] = time.perf_counter() - began
-        _tell(progress, job.feature.name, measurement)
+    with _on_device(device):
+        for job in jobs:
+            _tell(progress, job.feature.name, None)
+            began = time.perf_counter()
+            measurement = batch.measurements[job.feature.name] = run_probe(job.feature)
+            batch.seconds[job.feature.name] = time.perf_counter() - began
+            _tell(progress, job.feature.name, measurement)
     return batch
+
+
+@contextlib.contextmanager
+def _on_device(device: str) -> Iterator[None]:
+    """PyNative mode on a device target, which is what the answers are going to be kept for; the mode is set back."""
+    mindspore = importlib.import_module("mindspore")
+    found = mindspore.get_context("device_target")
+    if found != device:
+        try:
+            mindspore.set_device(device)
+        except Exception as error:
+            raise MsCompatError(f"expected a MindSpore that runs on {device}, found one on {found}: {error}") from error
+    mode = mindspore.get_context("mode")
+    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+    try:
+        yield
+    finally:
+        mindspore.set_context(mode=mode)
 
 
 def run_in_child(

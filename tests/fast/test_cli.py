@@ -33,7 +33,7 @@ class TestUsage:
         ("arguments", "complaint"),
         [
             (["repair"], "ms-compat: argument COMMAND: invalid choice: 'repair'"),
-            (["show"], "ms-compat show: the following arguments are required: NAME"),
+            (["--device", "TPU"], "ms-compat: argument --device: invalid choice: 'TPU'"),
             (["--colour"], "ms-compat: unrecognized arguments: --colour"),
             (["list", "--group"], "ms-compat list: argument --group: expected one argument"),
         ],
@@ -159,14 +159,33 @@ class TestAsAProcess:
         assert code == 3
         assert re.search(r"calls_return +unknown +- +the child ended itself with exit code 9", out)
         assert re.search(r"numbers_are_right +yes", out)
-        assert "4 probed in 2 child(ren)" in out
+        assert "4 probed on MindSpore 2.99.0 (0123abcd) on CPU, in 2 child(ren)" in out
+
+    @pytest.mark.parametrize("how", [[], ["--in-process"]])
+    def test_a_row_for_a_card_is_measured_on_the_card_that_is_named(
+        self, mindspore: Path, tmp_path: Path, how: list[str]
+    ) -> None:
+        file = tmp_path / "row.json"
+        code, out, _ = self.run("--device", "Ascend", "record", *how, "-o", str(file), path=(mindspore.parent,))
+        assert code == 0
+        assert "4 probed on MindSpore 2.99.0 (0123abcd) on Ascend, in" in out
+        assert json.loads(file.read_text())["build"]["device_target"] == "Ascend"
+
+    @pytest.mark.parametrize("how", [[], ["--in-process"]])
+    def test_a_card_that_is_not_there_is_no_row(self, mindspore: Path, tmp_path: Path, how: list[str]) -> None:
+        code, _, err = self.run(
+            "record", "--device", "Ascend", *how, "-o", "row.json", path=(mindspore.parent,), STANDIN_CARDS="0"
+        )
+        assert code in (2, 3)
+        assert "Traceback" not in err
+        assert not (tmp_path / "row.json").exists()
 
     def test_a_change_of_mind_is_drift(self, mindspore: Path) -> None:
         self.run("doctor", path=(mindspore.parent,))
         code, out, _ = self.run("verify", path=(mindspore.parent,), STANDIN_SAYS="calls_return=no")
         assert code == 1
         assert "calls_return: cached says yes, measured now no" in out
-        assert "3 of 4 answers are as known." in out
+        assert "3 of 4 answers are as known of MindSpore 2.99.0 (0123abcd) on CPU." in out
 
     @pytest.mark.parametrize("arguments", [["doctor"], ["list", "--json"]])
     def test_a_reader_that_has_gone_is_no_error(self, mindspore: Path, arguments: list[str]) -> None:

@@ -161,12 +161,14 @@ class TestTheList:
         code, out, _ = command("list")
         lines = [line.split() for line in out.splitlines()]
         assert lines[0] == ["feature", "verdict", "source", "path", "question"]
-        assert [line[:4] for line in lines[1:]] == [
+        assert [line[:4] for line in lines[1:-1]] == [
             ["numbers_are_right", "yes", "recorded", "native"],
             ["frees_memory", "no", "recorded", "workaround"],
             ["calls_return", "yes", "recorded", "native"],
             ["keeps_its_names", "yes", "recorded", "native"],
         ]
+        assert lines[-1][:3] == ["4", "features", "of"]
+        assert lines[-1][-2:] == ["on", "CPU"]
         assert code == 0
 
     @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ class TestTheList:
         assert command("list", "--group", "mem") == (
             2,
             "",
-            "ms-compat: no group 'mem'; there are calls, memory, names, numbers\n",
+            "ms-compat: there is no group 'mem'; there are calls, memory, names, numbers\n",
         )
 
 
@@ -198,6 +200,18 @@ class TestShowing:
         assert facts["declared"] == "<2.90: yes; >=2.95: no"
         assert facts["references"] == "the meter"
         assert "drift" not in facts
+
+    def test_can_be_of_a_group_and_names_together(self, command: Command) -> None:
+        code, printed = command.json("show", "--group", "calls", "frees_memory", "calls_return")
+        assert code == 0
+        assert set(printed["features"]) == {"calls_return", "keeps_its_names", "frees_memory"}
+        assert printed["build"]["device_target"] == "CPU"
+
+    @pytest.mark.parametrize("named", [[], ["--group", "mem"]])
+    def test_of_nothing_names_the_groups_there_are(self, command: Command, named: list[str]) -> None:
+        code, out, err = command("show", *named)
+        assert (code, out) == (2, "")
+        assert "calls, memory, names, numbers" in err
 
     def test_tells_what_is_not_there(self, command: Command) -> None:
         _, out, _ = command("show", "numbers_are_right")

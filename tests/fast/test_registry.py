@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from ms_compat import registry
 from ms_compat.cache import Cache
 from ms_compat.errors import (
     CacheWarning,
@@ -20,13 +21,14 @@ from ms_compat.errors import (
     SettingError,
     SnapshotError,
     UnknownFeatureError,
+    UnknownGroupError,
     UnknownVerdictError,
 )
 from ms_compat.feature import Path as Way
 from ms_compat.measurement import Answer
 from ms_compat.probing import runner
 from ms_compat.probing.runner import Batch
-from ms_compat.registry import Features
+from ms_compat.registry import Features, requires
 from ms_compat.settings import ProbeMode, Settings
 from ms_compat.verdict import Source
 from tests.house import NAMES
@@ -340,6 +342,84 @@ class TestAPlan:
             plans["keeps_its_names"].enforce()
 
 
+class TestARequirement:
+    @pytest.fixture(autouse=True)
+    def _recorded(self, stage: Stage) -> None:
+        stage.record_all(frees_memory=NO, calls_return=NO, numbers_are_right=NO)
+
+    def test_is_met_by_what_is_native_and_by_a_workaround(self, stage: Stage) -> None:
+        stage.features().require("keeps_its_names", "frees_memory")
+
+    def test_can_exclude_workarounds(self, stage: Stage) -> None:
+        with pytest.raises(FeatureError, match=r"(?s)^a required feature must be native, but on .*Call the mended one"):
+            stage.features().require("frees_memory", native=True)
+
+    def test_that_is_not_met_is_one_error_that_lists_all_of_them(self, stage: Stage) -> None:
+        with pytest.raises(FeatureError) as caught:
+            stage.features().require("keeps_its_names", "calls_return", "frees_memory", "numbers_are_right")
+        first, *listed = str(caught.value).splitlines()
+        assert first == (
+            "2 of 4 required features must be native or worked around, but on MindSpore 2.99.0 (0123abcd) on CPU:"
+        )
+        assert [line.split()[1] for line in listed] == ["calls_return", "numbers_are_right"]
+        assert all("1.00 stays" in line and line.endswith(".") for line in listed)
+
+    def test_that_nobody_knows_is_met_by_a_workaround_only(self, stage: Stage) -> None:
+        stage.record(frees_memory=FAILED, numbers_are_right=FAILED)
+        features = stage.features(settings=NEVER)
+        features.require("frees_memory")
+        with pytest.raises(FeatureError, match="numbers_are_right is unknown"):
+            features.require("numbers_are_right")
+
+    def test_with_a_misspelt_name_is_refused_first(self, stage: Stage) -> None:
+        with pytest.raises(UnknownFeatureError):
+            stage.features().require("calls_return", "calls_returns")
+
+    def test_can_be_a_functions(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(registry, "features", stage.features())
+
+        @requires("frees_memory")
+        def train(steps: int, *, rate: float) -> str:
+            """Train."""
+            return f"{steps} steps at {rate}"
+
+        @requires("frees_memory", "calls_return", native=True)
+        def train_fast() -> None:
+            pytest.fail("it ran")
+
+        assert train(3, rate=0.5) == "3 steps at 0.5"
+        assert (train.__name__, train.__doc__) == ("train", "Train.")
+        with pytest.raises(FeatureError, match="2 of 2 required features"):
+            train_fast()
+
+    def test_of_a_function_is_asked_for_when_it_is_called(self) -> None:
+        @requires("no_such_feature")
+        def train() -> None:
+            pytest.fail("it ran")
+
+        with pytest.raises(UnknownFeatureError):
+            train()
+
+
+class TestAGroup:
+    def test_has_the_verdicts_of_its_features(self, stage: Stage) -> None:
+        stage.record_all(calls_return=NO)
+        group = stage.features().group("calls")
+        assert {name: bool(verdict) for name, verdict in group.items()} == {
+            "calls_return": False,
+            "keeps_its_names": True,
+        }
+
+    def test_that_does_not_exist_is_an_error_that_lists_those_that_do(self, stage: Stage) -> None:
+        with pytest.raises(
+            UnknownGroupError, match=r"^there is no group 'call'; there are calls, memory, names, numbers"
+        ):
+            stage.features().group("call")
+
+    def test_is_listed_with_its_features(self, stage: Stage) -> None:
+        assert stage.features().groups()["calls"] == ("calls_return", "keeps_its_names")
+
+
 class TestAnOverride:
     def test_holds_inside_its_block(self, stage: Stage) -> None:
         features = stage.features()
@@ -439,7 +519,7 @@ class TestMeasuringOnRequest:
             stage.features().probe(["calls_return", "call_returns"])
         assert stage.probes.batches == []
 
-    def test_in_this_process_needs_no_child(self, stage: Stage) -> None:
+    def test_in_this_process_needs_no_child(self, stage: Stage, mindspore: Path) -> None:
         told: list[str] = []
         batch = stage.features().probe(
             ["calls_return"], in_process=True, progress=lambda name, one: told.append(f"{name} {one is not None}")

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ms_compat.build import find_build
+from ms_compat.errors import MsCompatError
 from ms_compat.feature import Finding
 from ms_compat.measurement import Answer
 from ms_compat.probing import runner
@@ -419,10 +420,36 @@ class TestThePathOfTheChild:
 
 
 class TestInThisProcess:
+    @pytest.fixture(autouse=True)
+    def _mindspore(self, mindspore: Path) -> None:
+        """There is one to import."""
+
+    def test_probes_run_on_the_device_the_answers_are_kept_for(self) -> None:
+        import mindspore  # type: ignore[import-not-found, unused-ignore]
+
+        run_in_process([job("healthy")], "Ascend")
+        assert mindspore.get_context("device_target") == "Ascend"
+
+    def test_probes_run_in_pynative_mode_and_leave_the_mode_as_it_was(self) -> None:
+        import mindspore
+
+        seen: list[int] = []
+        run_in_process([job("healthy")], "CPU", lambda *_: seen.append(mindspore.get_context("mode")))
+        assert (seen, mindspore.get_context("mode")) == ([mindspore.PYNATIVE_MODE] * 2, 0)
+
+    def test_a_device_that_cannot_be_opened_is_an_error_before_anything_runs(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("STANDIN_CARDS", "0")
+        with pytest.raises(
+            MsCompatError, match="expected a MindSpore that runs on Ascend, found one on CPU: no Ascend"
+        ):
+            run_in_process([job("healthy")], "Ascend", lambda *_: pytest.fail("a probe ran"))
+
     def test_probes_run_one_after_the_other(self) -> None:
         told: list[str] = []
         batch = run_in_process(
-            [job("healthy"), job("says_no")], lambda name, one: told.append(f"{name} {one and one.answer.value}")
+            [job("healthy"), job("says_no")], "CPU", lambda name, one: told.append(f"{name} {one and one.answer.value}")
         )
         assert batch.measurements["healthy"].evidence["pid"] == os.getpid()
         assert told == ["healthy None", "healthy yes", "says_no None", "says_no no"]
@@ -430,11 +457,11 @@ class TestInThisProcess:
         assert batch.children == 0
 
     def test_an_exception_costs_one_verdict(self) -> None:
-        found = run_in_process([job("exits"), job("healthy")]).measurements
+        found = run_in_process([job("exits"), job("healthy")], "CPU").measurements
         assert [one.answer for one in found.values()] == [Answer.UNKNOWN, Answer.YES]
 
     def test_an_api_that_is_missing_is_a_no_that_names_it(self) -> None:
-        (found,) = run_in_process([job("misses_an_api")]).measurements.values()
+        (found,) = run_in_process([job("misses_an_api")], "CPU").measurements.values()
         assert (found.answer, found.summary) == (Answer.NO, "this MindSpore has no mindspore.mend")
 
     def test_ctrl_c_is_the_callers(self) -> None:

@@ -50,7 +50,7 @@ def test_two_spans_that_meet_give_every_version_one_answer_and_a_pre_release_of_
     release: str, suffix: str, bound: str
 ) -> None:
     version = release + suffix
-    answers = [Span(f"<{bound}", False).answer(version), Span(f">={bound}", True).answer(version)]
+    answers = [Span(f"<{bound}", False).answer(version, "CPU"), Span(f">={bound}", True).answer(version, "CPU")]
     said = [answer for answer in answers if answer is not None]
     parsed = Version(version)
     if parsed.is_prerelease and Version(parsed.base_version) == Version(bound):
@@ -76,10 +76,16 @@ def test_a_version_with_an_epoch_is_always_unknown(release: str, epoch: int) -> 
 
 
 def test_a_span_says_what_holds_inside_and_nothing_outside() -> None:
-    assert Span(">=2.9", False).answer("2.10.0") is False
-    assert Span(">=2.9", True).answer("2.10.0") is True
-    assert Span(">=2.9", True).answer("2.8.0") is None
+    assert Span(">=2.9", False).answer("2.10.0", "CPU") is False
+    assert Span(">=2.9", True).answer("2.10.0", "CPU") is True
+    assert Span(">=2.9", True).answer("2.8.0", "CPU") is None
 
 
 def test_the_supported_minimum_is_a_release() -> None:
     assert not Version(SUPPORTED_MINIMUM).is_prerelease
+
+
+def test_a_span_for_one_device_is_silent_about_others() -> None:
+    span = Span(">=2.9", True, device="CPU")
+    assert span.answer("2.9.0", "CPU") is True
+    assert span.answer("2.9.0", "Ascend") is None
