@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         measuring.add_argument(
             "--in-process", action="store_true", help="no child process: for a device only one process can open"
         )
+    command("matrix", "matrix:matrix", "every feature on every build that was recorded, as a Markdown page")
     comparison = command("compare", "compare:run", "run native and workaround side by side, step by step")
     comparison.add_argument(
         "name", nargs="?", metavar="NAME", help="a feature; without one, lists what can be compared"

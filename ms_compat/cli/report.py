@@ -30,33 +30,37 @@ class _Report:
     verdicts: Sequence[Verdict]
     plans: dict[str, Plan]
     drift: Sequence[Drift]
+    selected: bool
 
     def with_path(self, *paths: Path) -> list[Verdict]:
         return [verdict for verdict in self.verdicts if self.plans[verdict.name].path in paths]
 
     def exit_code(self, *, strict: bool) -> int:
-        """A finding is a call that fails here or two sources that disagree; strictly, all that is not native."""
+        """A finding is drift, or among features that were asked for a call that fails; strictly, all not native.
+
+        That some call of a whole catalog fails is true of every MindSpore.
+        """
         failed = [v for v in self.verdicts if not v.known and v.source in (Source.PROBED, Source.CACHED)]
         if failed:
             return PROBING_FAILED
-        if self.drift or self.with_path(Path.ERROR) or not features.build.usable:
+        if self.drift or not features.build.usable or (self.selected and self.with_path(Path.ERROR)):
             return FINDING
         return FINDING if strict and len(self.with_path(Path.NATIVE)) < len(self.verdicts) else FINE
 
 
-def _collect(names: Iterable[str]) -> _Report:
+def _collect(names: Iterable[str], *, selected: bool) -> _Report:
     # The report has a section of its own for what these warnings say.
     warnings.simplefilter("ignore", DriftWarning)
     warnings.simplefilter("ignore", CacheWarning)
     verdicts = [features[name] for name in names]
     verdicts.sort(key=lambda verdict: (list(Harm).index(verdict.feature.harm), verdict.name))
     drift = [one for verdict in verdicts for one in features.drift(verdict.name)]
-    return _Report(verdicts, {verdict.name: verdict.plan() for verdict in verdicts}, drift)
+    return _Report(verdicts, {verdict.name: verdict.plan() for verdict in verdicts}, drift, selected)
 
 
 def doctor(options: argparse.Namespace) -> int:
     """Build, verdicts grouped by what they mean, plans, drift, overrides and cache."""
-    report = _collect(features.names())
+    report = _collect(features.names(), selected=False)
     cached = features.cache.read(features.build)
     overrides = features.overrides.all()
     if options.json:
@@ -106,13 +110,17 @@ def _print_build(out: Console) -> None:
 
 
 def _print_actions(out: Console, report: _Report) -> None:
-    """What a person has to know first: what to call instead and why, then what has no drop-in; worst first."""
-    for path, heading in ((Path.WORKAROUND, "Call"), (Path.ERROR, "Does not work here."), (Path.WARN, "Mind:")):
-        concerned = [verdict for verdict in report.with_path(path) if verdict.known]
-        plans = {verdict.name: report.plans[verdict.name] for verdict in concerned}
-        told = {name: str(plan.shim if path is Path.WORKAROUND else plan.action) for name, plan in plans.items()}
-        for what in dict.fromkeys(told.values()):
-            _print_findings(out, f"{heading} {what}", STYLES[path], [v for v in concerned if told[v.name] == what])
+    """What a person has to know first: what to call instead and why, what cannot work, and what to look up."""
+    known = [verdict for verdict in report.verdicts if verdict.known]
+    with_path = {path: [v for v in known if report.plans[v.name].path is path] for path in Path}
+    shims = {verdict.name: report.plans[verdict.name].shim for verdict in with_path[Path.WORKAROUND]}
+    for shim in dict.fromkeys(shims.values()):
+        concerned = [verdict for verdict in with_path[Path.WORKAROUND] if shims[verdict.name] == shim]
+        _print_findings(out, f"Call {shim}", Path.WORKAROUND, [(v, v.measurement.summary) for v in concerned])
+    _print_findings(
+        out, "Does not work here", Path.ERROR, [(v, str(report.plans[v.name].action)) for v in with_path[Path.ERROR]]
+    )
+    _print_to_mind(out, with_path[Path.WARN])
     unknown = [verdict for verdict in report.verdicts if not verdict.known]
     if unknown and features.build.version is not None:
         for cause in sorted({verdict.measurement.summary for verdict in unknown}):
@@ -121,12 +129,28 @@ def _print_actions(out: Console, report: _Report) -> None:
             out.print(f"  {cause}")
 
 
-def _print_findings(out: Console, heading: str, style: str, verdicts: Sequence[Verdict]) -> None:
-    out.print(f"\n{heading}", style=f"bold {style}")
-    rows = pairs()
-    for verdict in verdicts:
-        rows.add_row(verdict.feature.harm.value, f"{verdict.name}: {verdict.measurement.summary}")
-    out.print(rows)
+def _print_findings(out: Console, heading: str, path: Path, told: Sequence[tuple[Verdict, str]]) -> None:
+    if told:
+        out.print(f"\n{heading}", style=f"bold {STYLES[path]}")
+        rows = pairs()
+        for verdict, text in told:
+            rows.add_row(verdict.feature.harm.value, f"{verdict.name}: {text}")
+        out.print(rows)
+
+
+def _print_to_mind(out: Console, verdicts: Sequence[Verdict]) -> None:
+    """Names only: there are many, and what concerns a program can be looked up."""
+    if verdicts:
+        out.print(
+            f"\nMind where your program uses it ({len(verdicts)}; ms-compat show NAME says what to do)",
+            style=f"bold {STYLES[Path.WARN]}",
+        )
+        rows = pairs()
+        for harm in Harm:
+            names = [verdict.name for verdict in verdicts if verdict.feature.harm is harm]
+            if names:
+                rows.add_row(harm.value, ", ".join(names))
+        out.print(rows)
 
 
 def _print_sources(out: Console, report: _Report, notes: Sequence[str], cached: int) -> None:
@@ -138,12 +162,13 @@ def _print_sources(out: Console, report: _Report, notes: Sequence[str], cached: 
     out.print(f"Cache: {features.cache.folder} ({cached} entries)", style="dim")
     for note in notes:
         out.print(f"  {note}", style="dim")
-    out.print("More on one feature: ms-compat show NAME", style="dim")
+    out.print("More: ms-compat show NAME, or a family: ms-compat show --group recompute", style="dim")
 
 
 def list_features(options: argparse.Namespace) -> int:
     """All features with their verdicts, a line each."""
-    report = _collect(features.names() if options.group is None else features.group(options.group))
+    everything = options.group is None
+    report = _collect(features.names() if everything else features.group(options.group), selected=not everything)
     if options.json:
         print_json(
             build=features.build.as_json(), features={verdict.name: verdict.as_json() for verdict in report.verdicts}
@@ -161,7 +186,7 @@ def list_features(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     """Everything about some features."""
     family = () if options.group is None else features.group(options.group)
-    report = _collect(tuple(dict.fromkeys((*options.names, *family))))
+    report = _collect(dict.fromkeys((*options.names, *family)), selected=True)
     if not report.verdicts:
         raise MsCompatError(f"show: name features, or one of these groups: {', '.join(features.groups())}")
     if options.json:

@@ -392,7 +392,9 @@ class TestARequirement:
         with pytest.raises(FeatureError, match="2 of 2 required features"):
             train_fast()
 
-    def test_of_a_function_is_asked_for_when_it_is_called(self) -> None:
+    def test_of_a_function_is_asked_for_when_it_is_called(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(registry, "features", stage.features())
+
         @requires("no_such_feature")
         def train() -> None:
             pytest.fail("it ran")

@@ -1,0 +1,1 @@
+"""A library that needs a gelu on whatever MindSpore and device there is."""
