@@ -17,7 +17,6 @@ import multiprocessing
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,12 +79,8 @@ def render(options: argparse.Namespace) -> None:
         runs[run["build"]].append(run)
     builds = sorted(runs, key=lambda build: [int(part) for part in build.split()[0].split(".")])
     names = sorted({name for taken in runs.values() for run in taken for name in run["verdicts"]})
-    flipped = {
-        (name, build): sorted(found)
-        for name in names
-        for build in builds
-        if len(found := {run["verdicts"].get(name, "not run") for run in runs[build]}) > 1
-    }
+    said = {(name, build): {run["verdicts"][name] for run in runs[build]} for name in names for build in builds}
+    flipped = {where: sorted(answers) for where, answers in said.items() if len(answers) > 1}
     busy = sorted({run["busy"] for taken in runs.values() for run in taken})
     print("# Probe quality\n")
     print(
@@ -101,8 +96,8 @@ def render(options: argparse.Namespace) -> None:
         total = statistics.median(sum(run["seconds"].values()) for run in taken)
         flips = sum(where == build for _, where in flipped)
         print(f"| {build} | {len(taken)} | {flips} | {total:.1f} s | `{slowest}`, {median(taken, slowest):.2f} s |")
-    for (name, build), found in flipped.items():
-        print(f"\n**`{name}` flipped on {build}: {', '.join(found)}**")
+    for (name, build), answers in flipped.items():
+        print(f"\n**`{name}` flipped on {build}: {', '.join(answers)}**")
     print(f"\n| probe | {' | '.join(builds)} |\n|---|{'---|' * len(builds)}")
     for name in names:
         cells = [f"{median(runs[build], name):.2f} ({most(runs[build], name):.2f})" for build in builds]
@@ -112,12 +107,12 @@ def render(options: argparse.Namespace) -> None:
 
 def median(taken: list[dict[str, Any]], name: str) -> float:
     """The median time of a probe in seconds."""
-    return statistics.median(run["seconds"].get(name, 0.0) for run in taken)
+    return float(statistics.median(run["seconds"].get(name, 0.0) for run in taken))
 
 
 def most(taken: list[dict[str, Any]], name: str) -> float:
     """The longest time of a probe in seconds."""
-    return max(run["seconds"].get(name, 0.0) for run in taken)
+    return float(max(run["seconds"].get(name, 0.0) for run in taken))
 
 
 def main() -> None:
@@ -137,4 +132,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

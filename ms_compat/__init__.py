@@ -36,6 +36,7 @@ _HOMES = {
     "mul_": "shims.inplace",
     "preserve_version_counter": "shims.versions",
     "pynative_executor": "moved",
+    "queue_backward_final_callback": "shims.callbacks",
     "recompute": "shims.recompute",
     "recompute_defaults": "shims.defaults",
     "register_hook": "shims.hooks",

@@ -26,6 +26,7 @@ from ms_compat.moved import pynative_executor as pynative_executor
 from ms_compat.registry import Features as Features
 from ms_compat.registry import features as features
 from ms_compat.registry import requires as requires
+from ms_compat.shims.callbacks import queue_backward_final_callback as queue_backward_final_callback
 from ms_compat.shims.communication import all_reduce_mean as all_reduce_mean
 from ms_compat.shims.defaults import recompute_defaults as recompute_defaults
 from ms_compat.shims.function import Function as Function
@@ -97,6 +98,7 @@ __all__ = [
     "mul_",
     "preserve_version_counter",
     "pynative_executor",
+    "queue_backward_final_callback",
     "recompute",
     "recompute_defaults",
     "register_hook",

@@ -80,7 +80,7 @@ FEATURE = Feature(
         missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
     ),
     groups=("recompute", "rng"),
-    spans=(Span(">=2.7.2,<2.11", False),),
+    spans=(Span(">=2.7.2,<2.11", False, device="CPU"),),
     references=(
         "mindspore/common/recompute.py: recompute_without_reentrant",
         "mindspore/nn/layer/basic.py: Dropout",

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-__all__ = ["Ending", "run_alone"]
+__all__ = ["Ending", "change_alone", "run_alone"]
 
 #: A crash on purpose leaves no core file of some GiB, and nothing that MindSpore does at exit can hang.
 _FRAME = """\
@@ -18,7 +18,7 @@ sys.path[:] = json.loads(sys.argv[1])
 import mindspore
 mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
 mindspore.set_device(sys.argv[2])
-exec(compile(sys.argv[3], "<alone>", "exec"), {"mindspore": mindspore})
+exec(compile(sys.argv[3], "<alone>", "exec"), {"__name__": "alone", "mindspore": mindspore})
 sys.stdout.flush()
 os._exit(0)
 """
@@ -38,7 +38,19 @@ class Ending(NamedTuple):
     error: str
 
 
-def run_alone(program: str, *, seconds: float = 20.0) -> Ending:
+_changes: list[str] = []
+
+
+def change_alone(source: str) -> None:
+    """Change MindSpore in every program that is run alone from now on; for counterproofs.
+
+    Args:
+        source: the lines that change it, with MindSpore imported as ``mindspore``.
+    """
+    _changes.append(source)
+
+
+def run_alone(program: str, *, seconds: float = 27.0) -> Ending:
     """Run a program in a fresh interpreter with MindSpore imported as ``mindspore``, on this process's device target.
 
     Args:
@@ -50,7 +62,7 @@ def run_alone(program: str, *, seconds: float = 20.0) -> Ending:
     """
     device = importlib.import_module("mindspore").get_context("device_target")
     done = subprocess.run(
-        [sys.executable, "-I", "-B", "-c", _FRAME, json.dumps(sys.path), device, program],
+        [sys.executable, "-I", "-B", "-c", _FRAME, json.dumps(sys.path), device, "\n".join((*_changes, program))],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -38,6 +38,7 @@ __all__ = [
     "saved_tensors_hooks",
     "tensor",
     "value_and_grad",
+    "wake_numpy",
 ]
 
 #: Where `curve` is differentiated, and its derivative there.
@@ -113,6 +114,17 @@ def leaf(*values: float) -> Any:
     fresh = tensor(*values)
     fresh.requires_grad_()
     return fresh
+
+
+def wake_numpy() -> None:
+    """Let the first operation of a process that takes a number or a shape fail where it does (numpy 2); others work.
+
+    To be called before anything is recorded: an operation that raises may switch recording off.
+    """
+    import numpy as np
+
+    with recording(on=False), contextlib.suppress(SystemError, ImportError, TypeError):
+        tensor(1.0) + np.float32(1.0)
 
 
 def identity(packed: Any) -> Any:

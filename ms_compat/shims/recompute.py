@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import types
@@ -13,20 +14,7 @@ from ms_compat.registry import features
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["checkpoint", "native_recompute", "recompute"]
-
-#: MindSpore's own recompute is right where all of these hold.
-FEATURES = (
-    "recompute_non_reentrant",
-    "recompute_releases_tensors",
-    "recompute_replay_is_checked",
-    "recompute_repeats_dropout",
-    "recompute_early_stop_control",
-    "recompute_context_fn",
-    "recompute_under_run_backward",
-    "reentrant_recompute_under_run_backward",
-    "reentrant_recompute_releases_memory",
-)
+__all__ = ["checkpoint", "native_recompute", "recompute", "repaired"]
 
 
 class _LateModule(types.ModuleType):
@@ -47,9 +35,15 @@ mindspore = _LateModule("mindspore")
 _COMPILING = False
 
 
+@functools.cache
+def repaired() -> tuple[str, ...]:
+    """The features that say of MindSpore's own recompute what this one makes up for."""
+    return tuple(name for name in features if features.feature(name).remedy.shim == "ms_compat.recompute")
+
+
 def native_recompute() -> Callable[..., Any] | None:
     """``mindspore.recompute`` itself, where MindSpore is imported and its own is right in every respect; else None."""
-    if "mindspore" in sys.modules and all(features.get(name, if_unknown=False) for name in FEATURES):
+    if "mindspore" in sys.modules and all(features.get(name, if_unknown=False) for name in repaired()):
         native: Callable[..., Any] = importlib.import_module("mindspore").recompute
         return native
     return None

@@ -76,7 +76,8 @@ def is_recomputing() -> bool:
     """Whether a recomputed block is being replayed here, i.e. its forward runs again inside a backward.
 
     A custom ``backward`` runs inside a backward too, but replays nothing: a replay of MindSpore's own recompute is told
-    by the saved-tensors hooks that it keeps active, one of `ms_compat.recompute` is known.
+    by the saved-tensors hooks that it keeps active, one of `ms_compat.recompute` is known. MindSpore's own reentrant
+    replay is not told.
 
     Raises:
         FeatureError: MindSpore cannot tell (before 2.8).

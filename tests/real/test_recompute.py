@@ -324,9 +324,9 @@ def identity_where_all_is_well() -> dict[str, Any]:
     import mindspore
 
     import ms_compat
-    from ms_compat.shims.recompute import FEATURES
+    from ms_compat.shims.recompute import repaired
 
-    with ms_compat.features.override(**dict.fromkeys(FEATURES, True)):
+    with ms_compat.features.override(**dict.fromkeys(repaired(), True)):
         same = ms_compat.recompute is mindspore.recompute
     return {"same": same, "other": ms_compat.recompute is not mindspore.recompute}
 
