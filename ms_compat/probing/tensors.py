@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.moved import no_grad
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 __all__ = [
+    "WRITTEN",
     "assign_in_place",
     "count_writes",
     "counting",
@@ -26,7 +26,6 @@ __all__ = [
 WRITTEN = 77.0
 
 
-@functools.cache
 def numbers(values: Any) -> list[float]:
     """The values of a Tensor as a flat list, read when everything that writes to it has run."""
     drain()

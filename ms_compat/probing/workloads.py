@@ -116,6 +116,7 @@ def leaf(*values: float) -> Any:
     return fresh
 
 
+@functools.cache
 def wake_numpy() -> None:
     """Let the first operation of a process that takes a number or a shape fail where it does (numpy 2); others work.
 
