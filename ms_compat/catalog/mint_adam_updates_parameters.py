@@ -10,8 +10,8 @@ from ms_compat.span import Span
 
 def probe() -> Finding:
     """Take one step with a gradient that is not zero and see how far the weight moves."""
-    from ms_compat.probing.names import ADAM_STEP, mint_optimizer, settle, step_of
-    from ms_compat.probing.workloads import first_line
+    from ms_compat.probing.names import ADAM_STEP, mint_optimizer, step_of
+    from ms_compat.probing.workloads import first_line, settle
 
     try:
         moved = step_of(mint_optimizer("Adam"))

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from typing import NamedTuple
 
 __all__ = ["Ending", "change_alone", "run_alone"]
 
-#: A crash on purpose leaves no core file of some GiB, and nothing that MindSpore does at exit can hang.
+#: A crash on purpose leaves no core file of some GiB, and nothing that MindSpore does at exit can hang. This package is
+#: found as the probing child finds it, also where it is not on the path.
 _FRAME = """\
-import json, os, resource, sys
+import importlib.util, json, os, resource, sys
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 sys.path[:] = json.loads(sys.argv[1])
+package = sys.argv[4]
+spec = importlib.util.spec_from_file_location(
+    "ms_compat", os.path.join(package, "__init__.py"), submodule_search_locations=[package]
+)
+sys.modules["ms_compat"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["ms_compat"])
 import mindspore
 mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
 mindspore.set_device(sys.argv[2])
@@ -61,8 +69,10 @@ def run_alone(program: str, *, seconds: float = 27.0) -> Ending:
         subprocess.TimeoutExpired: it did not end in time; it is killed.
     """
     device = importlib.import_module("mindspore").get_context("device_target")
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    source = "\n".join((*_changes, program))
     done = subprocess.run(
-        [sys.executable, "-I", "-B", "-c", _FRAME, json.dumps(sys.path), device, "\n".join((*_changes, program))],
+        [sys.executable, "-I", "-B", "-c", _FRAME, json.dumps(sys.path), device, source, package],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,8 @@ __all__ = [
     "api",
     "mint_optimizer",
     "parameter",
+    "refusal",
     "save_by_attribute",
-    "settle",
     "step_of",
     "weight_file",
 ]
@@ -42,6 +43,15 @@ def api(module: str, *names: str) -> Any:
             raise ApiMissing(f"{module}.{'.'.join(names)}")
         found = getattr(found, name)
     return found
+
+
+def refusal(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str | None:
+    """Why the signature of a function does not take a call, or None where it does; nothing is called."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        return f"{function.__name__}: {error}"
+    return None
 
 
 def parameter(*values: float, name: str = "weight") -> Any:
@@ -83,26 +93,6 @@ def mint_optimizer(name: str) -> Callable[[list[Any]], Any]:
         return optimizer(parameters, lr=0.1)
 
     return make
-
-
-def _idle(expected: str) -> bool:
-    """Wait for what is under way; False where it ended in the expected error."""
-    from ms_compat.probing.workloads import drain
-
-    try:
-        drain()
-    except RuntimeError as error:
-        if expected not in str(error):
-            raise
-        return False
-    return True
-
-
-def settle(expected: str) -> None:
-    """Wait after an error until nothing is under way, so that more of the kind come out here and not in later work."""
-    for _ in range(10):
-        if _idle(expected):
-            return
 
 
 def added_in_place() -> None:

@@ -36,6 +36,7 @@ __all__ = [
     "recording",
     "reentrant",
     "saved_tensors_hooks",
+    "settle",
     "tensor",
     "value_and_grad",
     "wake_numpy",
@@ -114,6 +115,24 @@ def leaf(*values: float) -> Any:
     fresh = tensor(*values)
     fresh.requires_grad_()
     return fresh
+
+
+def _idle(expected: str) -> bool:
+    """Wait for what is under way; False where it ended in the expected error."""
+    try:
+        drain()
+    except RuntimeError as error:
+        if expected not in str(error):
+            raise
+        return False
+    return True
+
+
+def settle(expected: str) -> None:
+    """Wait after an error until nothing is under way, so that more of the kind come out here and not in later work."""
+    for _ in range(10):
+        if _idle(expected):
+            return
 
 
 @functools.cache

@@ -3,14 +3,13 @@ from __future__ import annotations
 import resource
 import signal
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 
-from ms_compat.probing.alone import run_alone
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from ms_compat.probing import alone
+from ms_compat.probing.alone import change_alone, run_alone
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +46,15 @@ def test_what_is_only_said_on_standard_error_is_no_error() -> None:
 def test_a_hang_ends_at_the_limit() -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run_alone("import time; time.sleep(60)", seconds=0.5)
+
+
+def test_this_package_is_there_also_where_it_is_not_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if not (Path(entry) / "ms_compat").is_dir()])
+    assert run_alone("import ms_compat; print(ms_compat.Answer.YES.value)") == (0, "yes\n", "")
+
+
+def test_changes_are_made_before_every_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alone, "_changes", [])
+    change_alone("mindspore.answer = 42")
+    change_alone("mindspore.answer += 1")
+    assert [run_alone("print(mindspore.answer)").output for _ in range(2)] == ["43\n", "43\n"]

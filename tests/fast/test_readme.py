@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import ms_compat
+from ms_compat.cli import main
 from ms_compat.collect import Collection
 from ms_compat.recorded import Recorded
 
@@ -21,7 +22,7 @@ def table() -> dict[str, list[str]]:
     return {name: list(cells) for names, *cells in rows for name in re.findall(r"`(\w+)`", names)}
 
 
-@pytest.mark.parametrize("name", Collection().names())
+@pytest.mark.parametrize("name", sorted(table()))
 def test_the_table_says_what_was_recorded(name: str) -> None:
     recorded = {version: set[str]() for version in VERSIONS}
     for row in Recorded().rows:
@@ -31,11 +32,21 @@ def test_the_table_says_what_was_recorded(name: str) -> None:
     assert [{letter} for letter in table()[name]] == list(recorded.values())
 
 
+def test_the_readme_counts_the_features() -> None:
+    assert f"{len(Collection().names())} features" in README
+
+
+def test_the_page_with_all_features_is_the_one_that_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["matrix"])
+    assert (ROOT / "docs" / "matrix.md").read_text() == capsys.readouterr().out
+
+
 def test_ci_runs_the_readmes_test_command() -> None:
     command = next(line for line in README.splitlines() if line.startswith("python3") and line.endswith("tox"))
     assert command in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
-def test_every_shim_the_readme_names_exists() -> None:
-    for name in re.findall(r"ms_compat\.(\w+)[`(]", README):
+def test_every_shim_that_a_page_names_exists() -> None:
+    told = (path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
+    for name in re.findall(r"ms_compat\.(\w+)[`(]", "".join(told).replace("ms_compat.NAME", "")):
         assert name in ms_compat.__all__
