@@ -62,13 +62,12 @@ def _page(rows: list[dict[str, Any]], table: dict[str, dict[_Column, str]]) -> l
         f"{len(table)} features on {len(rows)} builds ({where}), written by `ms-compat matrix`.",
         "`Y` the feature holds, `N` it does not, `-` the API it speaks of does not exist there.",
     ]
-    for harm in Harm:
-        concerned = [features.feature(name) for name in table if features.feature(name).harm is harm]
-        if concerned:
-            titles = " | ".join(f"{version} {device}" for version, device in columns)
-            page += ["", f"## {harm.value.capitalize()}", "", f"| feature | {titles} | where it is no |"]
-            page += [f"|---|{'---|' * len(columns)}---|"]
-            page += [_line(feature, table[feature.name], columns) for feature in concerned]
+    titles = " | ".join(f"{version} {device}" for version, device in columns)
+    listed = [features.feature(name) for name in table]
+    for harm in sorted({feature.harm for feature in listed}, key=list(Harm).index):
+        page += ["", f"## {harm.value.capitalize()}", "", f"| feature | {titles} | where it is no |"]
+        page += [f"|---|{'---|' * len(columns)}---|"]
+        page += [_line(feature, table[feature.name], columns) for feature in listed if feature.harm is harm]
     return page
 
 

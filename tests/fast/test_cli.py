@@ -17,6 +17,7 @@ import pytest
 from ms_compat import cli
 from ms_compat.cli import report
 from ms_compat.measurement import Answer
+from ms_compat.settings import read_settings
 from tests.house import NAMES
 from tests.standin import eventually, has_ended, marked, measured, run_python, start_python, write_mindspore
 
@@ -112,6 +113,14 @@ def test_a_reader_that_has_seen_enough_is_no_error(
         monkeypatch.setattr(sys, "stdout", out)
         assert command(*arguments) == (0, "", "")
         out.write("what is flushed at the end goes nowhere")
+
+
+def test_the_device_that_is_named_is_the_one_that_is_spoken_of(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MS_COMPAT_PROBE_DEVICE", "CPU")
+    command("list", "--device", "Ascend")
+    assert read_settings().device == "Ascend"
 
 
 def test_a_program_may_take_the_output(command: Command) -> None:
