@@ -86,9 +86,9 @@ def render(options: argparse.Namespace) -> None:
     fewest = min(len(taken) for taken in runs.values())
     print(
         f"Every probe at least {fewest} times on each release, while at least {min(busy)} other process kept one of "
-        f"{os.cpu_count()} cores busy; written by `benchmarks/probes.py`. Times are seconds in the child, after MindSpore "
-        "was imported. A probe that needs an interpreter of its own imports MindSpore again, which is nearly all of its "
-        "time.\n"
+        f"{os.cpu_count()} cores busy; written by `benchmarks/probes.py`. Times are seconds in the child, after "
+        "MindSpore was imported. A probe that needs an interpreter of its own imports MindSpore again, which is nearly "
+        "all of its time.\n"
     )
     print("| release | runs | verdicts that flipped | whole catalog (median) | slowest probe |")
     print("|---|---|---|---|---|")
