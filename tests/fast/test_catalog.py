@@ -65,6 +65,11 @@ class TestAFeature:
         if feature.remedy.remove_when is not None:
             assert lies_in(SUPPORTED_MINIMUM, feature.remedy.remove_when) is not True
 
+    def test_has_a_remedy_that_goes_only_where_it_was_measured_to_be_needless(self, feature: Feature) -> None:
+        for version, answer in recorded_answers(feature.name).items():
+            if feature.remedy.remove_when is not None and lies_in(version, feature.remedy.remove_when):
+                assert answer is Answer.YES, version
+
     def test_tells_the_person_what_to_do_in_sentences(self, feature: Feature) -> None:
         remedy = feature.remedy
         assert all(text.endswith(".") for text in (feature.matters, remedy.action, remedy.missing) if text is not None)
