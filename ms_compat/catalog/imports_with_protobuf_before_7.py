@@ -45,13 +45,6 @@ def probe() -> Finding:
     )
 
 
-def counterproof() -> None:
-    """Switch off protobuf's comparison of versions, by its own variable; nothing changes where none is asked for."""
-    import os
-
-    os.environ["TEMPORARILY_DISABLE_PROTOBUF_VERSION_CHECK"] = "true"
-
-
 def _harmless(_build: Build) -> str | None:
     from importlib import metadata
 
@@ -86,5 +79,4 @@ FEATURE = Feature(
         "mindspore/train/checkpoint_pb2.py: ValidateProtobufRuntimeVersion",
         "mindspore 2.10.0 wheel metadata: Requires-Dist protobuf>=7.34.1",
     ),
-    counterproof=counterproof,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ms_compat.feature import Feature, Finding, Harm, Path, Remedy
 from ms_compat.span import Span
 
@@ -25,19 +23,6 @@ def probe() -> Finding:
         f"a step with learning rate 0.1 moves a weight by {moved:.4f} (right: {ADAM_STEP:.4f})",
         {"error": None, "moved": round(moved, 4), "right_move": ADAM_STEP},
     )
-
-
-def counterproof() -> None:
-    """Add in place for good where the step does so, and without writing where it uses AssignAdd."""
-    import importlib
-
-    from ms_compat.probing.names import added_in_place
-
-    module: Any = importlib.import_module("mindspore.mint.optim.adam")
-    if hasattr(module, "assign_add"):
-        module.assign_add = lambda weight, step: weight + step
-    else:
-        added_in_place()
 
 
 FEATURE = Feature(
@@ -66,5 +51,4 @@ FEATURE = Feature(
         Span(">=2.10,<2.11", False, device="CPU"),
     ),
     references=("mindspore/mint/optim/adam.py: _run_optim_adamw_opt",),
-    counterproof=counterproof,
 )

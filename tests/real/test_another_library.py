@@ -77,6 +77,6 @@ def test_a_broken_neighbour_is_reported_and_costs_nothing_else(run: Any, site: P
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.4\nName: broken-library\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text("[ms_compat.features]\nnever_there = broken_library.nowhere:FEATURE\n")
-    out, err = run("-m", "ms_compat", "show", "mint_gelu_runs", "recompute_releases_tensors", "--json")
+    out, err = run("-m", "ms_compat", "show", "mint_gelu_runs", "run_backward_differentiates", "--json")
     assert {row["verdict"] for row in json.loads(out)["features"].values()} <= {"yes", "no"}
     assert "contributed feature 'never_there': broken_library.nowhere:FEATURE cannot be used" in err
