@@ -41,10 +41,10 @@ FEATURE = Feature(
     name="adam_weight_decay_is_adamw",
     question="Does nn.AdamWeightDecay take the steps of AdamW?",
     matters=(
-        "nn.AdamWeightDecay is what MindSpore's models take for AdamW, and MindFormers offers it as an optimizer. "
-        "It does not divide the moments by 1 - beta ** step: with the usual betas its first hundred steps are three to "
-        "six times as long as AdamW's, the thousandth still 1.3 times. A recipe that was ported with its learning rate "
-        "and warm-up trains differently."
+        "nn.AdamWeightDecay is what MindSpore's models take for AdamW, and MindFormers offers it as an optimizer. It "
+        "does not divide the moments by 1 - beta ** step: with the usual betas its first hundred steps are three to "
+        "seven times as long as AdamW's, the thousandth still 1.3 times. A recipe that was ported with its learning "
+        "rate and warm-up trains differently."
     ),
     harm=Harm.WRONG,
     symptom="the loss differs from torch's AdamW from the first steps on, spikes or diverges without a longer warm-up",

@@ -72,14 +72,15 @@ FEATURE = Feature(
         shim="ms_compat.add_",
         action=(
             "Call ms_compat.add_(x, y) instead of x += y (sub_, mul_, div_ for the others), or store the result where "
-            "the others look it up: grads[name] = grads[name] + g."
+            "the others look it up: grads[name] = grads[name] + g. The call is not recorded: where a gradient has to "
+            "flow through it, compute a new Tensor instead (x = x + y)."
         ),
         cost="one more Tensor of the same size, and a copy, per call",
     ),
     groups=("inplace",),
     spans=(Span(">=2.7.2,<2.11", False, device="CPU"),),
     references=(
-        "mindspore/common/tensor.py: Tensor.__iadd__",
+        "mindspore/common/_tensor_cpp_method.py: __iadd__",
         "hyper_parallel/platform/torch/fully_shard/param.py: unsharded_accumulated_grad += grad, as torch has it",
     ),
     counterproof=counterproof,

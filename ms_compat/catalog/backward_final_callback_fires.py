@@ -43,7 +43,7 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.ERROR,
         action="Use MindSpore >= 2.8, or call the function yourself after run_backward has returned.",
-        cost="a function that a failed backward would not have called is called then",
+        cost="a line behind every run_backward; what runs inside of the backward cannot rely on it",
         remove_when=">=2.8",
     ),
     groups=("tape",),

@@ -24,12 +24,12 @@ def probe() -> Finding:
     kind, _, text = ending.output.strip().partition(" ")
     if ending.signal:
         said = f"ends the process with signal {ending.signal}"
-    elif kind == "error":
+    elif kind == "error" and "init" in text.lower():
         said = "raises an error that says so"
     elif kind == "value":
         said = "returns as if it had run"
     else:
-        raise RuntimeError(f"the process ended without a word: {ending.error}")
+        raise RuntimeError(f"the process ended otherwise: {text or ending.error}")
     return Finding(
         kind == "error",
         f"all_reduce before init_process_group {said}",

@@ -47,7 +47,10 @@ FEATURE = Feature(
     probe=probe,
     remedy=Remedy(
         path=Path.ERROR,
-        action="Call mindspore.communication.comm_func and copy its result into the buffer.",
+        action=(
+            "Call the function of the same name in mindspore.communication.comm_func and copy its result into the "
+            "buffer."
+        ),
         cost="a copy, and no overlap with what writes the buffer",
     ),
     groups=("communication", "moved_names"),

@@ -85,7 +85,10 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.pynative_executor",
-        action="Take the executor from ms_compat.pynative_executor(), the one place that finds what moved.",
+        action=(
+            "Take the executor from ms_compat.pynative_executor(), the one place that finds what moved, and _no_grad "
+            "from mindspore.graph.api, below 2.9 from mindspore.common.api."
+        ),
         cost="nothing but the look-up, once",
         remove_when=">=2.9",
     ),

@@ -91,8 +91,9 @@ FEATURE = Feature(
         path=Path.WORKAROUND,
         shim="ms_compat.register_hook",
         action=(
-            "Call ms_compat.register_hook(tensor, hook), or keep the handle and call remove() after the backward. "
-            "Never call it inside the hook: that crashes the process."
+            "Call ms_compat.register_hook(tensor, hook), which by default calls the hook in one backward only; for one "
+            "that is to stay pass release='with_handle' and keep the handle. With MindSpore's own, call remove() after "
+            "the backward and never inside the hook: that crashes the process."
         ),
         cost="one more Python call per hook; the last hooks that were called stay until the next registration",
     ),

@@ -81,7 +81,8 @@ FEATURE = Feature(
         shim="ms_compat.register_hook",
         action=(
             "Register it with ms_compat.register_hook: the remove() of its handle may be called anywhere, also inside "
-            "the hook. With MindSpore's own handle call remove() after the backward."
+            "the hook. By default a hook is called in one backward only; for one that is to stay pass "
+            "release='with_handle' and keep the handle. With MindSpore's own handle call remove() after the backward."
         ),
         cost="one more Python call per hook",
     ),

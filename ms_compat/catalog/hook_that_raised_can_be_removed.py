@@ -78,7 +78,11 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.register_hook",
-        action="Register it with ms_compat.register_hook, whose handle's remove() holds whatever happened before.",
+        action=(
+            "Register it with ms_compat.register_hook, whose handle's remove() holds whatever happened before. By "
+            "default a hook is called in one backward only; for one that is to stay pass release='with_handle' and "
+            "keep the handle."
+        ),
         cost="one more Python call per hook",
     ),
     groups=("hooks", "errors"),

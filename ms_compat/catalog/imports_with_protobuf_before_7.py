@@ -52,8 +52,8 @@ def _harmless(_build: Build) -> str | None:
         version = metadata.version("protobuf")
     except metadata.PackageNotFoundError:
         return None
-    major, minor = (int(part) for part in version.split(".")[:2])
-    return f"protobuf {version} is installed" if (major, minor) >= (7, 34) else None
+    numbers = tuple(int(part) for part in version.split(".")[:3] if part.isdigit())
+    return f"protobuf {version} is installed" if numbers >= (7, 34, 1) else None
 
 
 FEATURE = Feature(

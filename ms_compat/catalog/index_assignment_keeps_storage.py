@@ -72,7 +72,8 @@ FEATURE = Feature(
         shim="ms_compat.write_",
         action=(
             "Compute the new values and write them: ms_compat.write_(view, ops.where(mask, v, view)). Inside no_grad "
-            "view[:] = ops.where(mask, v, view) writes as well."
+            "view[:] = ops.where(mask, v, view) writes as well. The write is not recorded: where a gradient has to "
+            "flow through it, go on with the result of ops.where."
         ),
         cost="the whole view is written, not only the elements of the mask",
     ),

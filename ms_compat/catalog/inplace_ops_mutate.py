@@ -72,7 +72,8 @@ FEATURE = Feature(
         shim="ms_compat.add_",
         action=(
             "Call ms_compat.add_(x, y), and sub_, mul_ and div_ like it. For the others write the result back: "
-            "x.copy_(ops.exp(x))."
+            "ms_compat.write_(x, ops.exp(x)). The write is not recorded: where a gradient has to flow through it, "
+            "compute a new Tensor instead (x = ops.exp(x))."
         ),
         cost="one more Tensor of the same size, and a copy, per call",
     ),

@@ -14,7 +14,7 @@ _BEYOND = 2**32
 
 
 def probe() -> Finding:
-    """Add, compare, assign and construct with an integer that int32 cannot hold."""
+    """Add, compare and assign with an integer that int32 cannot hold."""
     import mindspore
 
     from ms_compat.probing.tensors import listing, numbers

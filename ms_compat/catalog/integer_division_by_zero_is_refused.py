@@ -16,6 +16,8 @@ def probe() -> Finding:
     from ms_compat.probing.workloads import first_line
 
     five, zero = mindspore.Tensor([5], mindspore.int32), mindspore.Tensor([0], mindspore.int32)
+    if int(ops.floor_divide(five, mindspore.Tensor([2], mindspore.int32)).asnumpy()[0]) != 2:
+        raise RuntimeError("5 // 2 is not 2")
     try:
         found = int(ops.floor_divide(five, zero).asnumpy()[0])
     except (RuntimeError, ZeroDivisionError) as error:

@@ -64,8 +64,9 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WARN,
         action=(
-            "Load copies: load_param_into_net(net, {name: value.clone() for name, value in other.parameters_dict()"
-            ".items()}), or net.load_state_dict(other.state_dict()), which copies."
+            "Load copies: net.load_state_dict(other.state_dict()), or load_param_into_net(net, {name: "
+            "mindspore.Parameter(value.copy(), name=name) for name, value in other.parameters_dict().items()}). Not "
+            "value.clone(): the original keeps every clone alive."
         ),
         cost="the memory of the copy, which the result should have anyway",
     ),

@@ -62,7 +62,7 @@ FEATURE = Feature(
     groups=("moved_names", "parameters", "memory"),
     spans=(Span(">=2.7.2,<2.9", False, device="CPU"), Span(">=2.9,<2.11", True, device="CPU")),
     references=(
-        "mindspore/__init__.py: DeviceCtx",
+        "mindspore/common/device.py: DeviceCtx",
         "mindformers/pynative/trainer/trainer.py",
         "hyper_parallel/platform/mindspore/init_weights.py",
     ),

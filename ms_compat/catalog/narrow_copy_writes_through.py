@@ -62,7 +62,10 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.write_",
-        action="Call ms_compat.write_(view, value), or assign: t[1:3] = v writes.",
+        action=(
+            "Call ms_compat.write_(view, value), or assign: t[1:3] = v writes. The call is not recorded: no gradient "
+            "flows through it."
+        ),
         cost="nothing but the check of the view",
     ),
     groups=("views", "inplace"),

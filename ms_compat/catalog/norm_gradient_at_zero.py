@@ -27,10 +27,10 @@ def probe() -> Finding:
     elsewhere = value_and_grad(norm)(tensor(3.0, 4.0))[1].asnumpy().tolist()
     if abs(elsewhere[0] - 0.6) > 1e-4:
         raise RuntimeError(f"the gradient at (3, 4) is {elsewhere}")
-    finite = not any(math.isnan(value) for value in found)
+    finite = all(math.isfinite(value) for value in found)
     return Finding(
         finite,
-        f"the gradient of the norm of a zero vector is {'finite' if finite else 'NaN'} (torch: 0)",
+        f"the gradient of the norm of a zero vector is {'finite' if finite else 'not finite'} (torch: 0)",
         {"is_finite": finite},
     )
 

@@ -55,6 +55,6 @@ FEATURE = Feature(
     ),
     groups=("memory", "storage"),
     spans=(Span(">=2.7.2,<2.11", False, device="CPU"),),
-    references=("mindspore/common/tensor.py: Tensor.pin_memory", "hyper_parallel/platform/mindspore/platform.py"),
+    references=("mindspore.Tensor.pin_memory (native)", "hyper_parallel/platform/mindspore/platform.py"),
     counterproof=counterproof,
 )

@@ -43,7 +43,8 @@ FEATURE = Feature(
     question="Does ops.randperm give another permutation each time it is called?",
     matters=(
         "Its seed is 0 by default and means 0: a data set that is shuffled with it has the same order in every epoch, "
-        "in every run and on every rank, and a random subset is always the same one. torch.randperm varies."
+        "in every run and on every rank, and a random subset is always the same one. torch.randperm varies. "
+        "Measured on CPU."
     ),
     harm=Harm.WRONG,
     symptom="mindspore.ops.randperm returns the same order on every call; shuffling has no effect from epoch to epoch",
@@ -52,7 +53,7 @@ FEATURE = Feature(
         path=Path.WARN,
         action=(
             "Write mindspore.Tensor(numpy.random.permutation(n)), which set_seed repeats, or ops.randperm(n, seed=-1), "
-            "which nothing repeats. This was measured on CPU."
+            "which nothing repeats."
         ),
         cost="none that can be measured",
     ),

@@ -77,6 +77,7 @@ FEATURE = Feature(
             "the operators after a block's last saved tensor are replayed, which early stop would skip; a replay that "
             "saves something else than its forward is an error"
         ),
+        works_on=">=2.8",
         missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
     ),
     groups=("recompute", "saved_tensors"),

@@ -84,7 +84,6 @@ FEATURE = Feature(
     references=(
         "mindspore/common/recompute.py: recompute_without_reentrant",
         "mindspore/nn/layer/basic.py: Dropout",
-        "torch_npu PR 39895",
     ),
     counterproof=counterproof,
 )

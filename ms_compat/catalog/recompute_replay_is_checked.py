@@ -79,6 +79,7 @@ FEATURE = Feature(
             "a program stops that ran until now, even where the difference did no harm; the operators after a block's "
             "last saved tensor are replayed"
         ),
+        works_on=">=2.8",
         missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
     ),
     groups=("recompute", "saved_tensors"),

@@ -54,7 +54,10 @@ FEATURE = Feature(
         path=Path.WORKAROUND,
         shim="ms_compat.recompute",
         action="Call ms_compat.recompute, which takes the options of the newest release on every supported one.",
-        cost="none that can be measured",
+        cost=(
+            "one pack hook per saved tensor of the block; a replay that saves something else than its forward is an "
+            "error"
+        ),
         works_on=">=2.8",
         missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
         remove_when=">=2.9",

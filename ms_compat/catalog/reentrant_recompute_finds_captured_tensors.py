@@ -60,7 +60,10 @@ FEATURE = Feature(
             "Call ms_compat.recompute, which runs the non-reentrant way, or hand every tensor that needs a gradient "
             "to the block as an argument of its own (not in a dict)."
         ),
-        cost="none that can be measured",
+        cost=(
+            "one pack hook per saved tensor of the block; a replay that saves something else than its forward is an "
+            "error"
+        ),
         works_on=">=2.8",
         missing=(
             "Hand every tensor that needs a gradient to the block as an argument of its own (not in a dict), or use "

@@ -49,7 +49,10 @@ FEATURE = Feature(
         path=Path.WORKAROUND,
         shim="ms_compat.recompute",
         action="Call ms_compat.recompute, which runs the non-reentrant way and can be differentiated twice.",
-        cost="none that can be measured",
+        cost=(
+            "one pack hook per saved tensor of the block; a replay that saves something else than its forward is an "
+            "error"
+        ),
         works_on=">=2.8",
         missing="Do not recompute what is differentiated twice, or use MindSpore >= 2.8.",
     ),

@@ -81,7 +81,7 @@ FEATURE = Feature(
     matters=(
         "copy_ is noticed and the backward raises, as in torch. An item assignment, ops.assign and ops.assign_add are "
         "not: the backward computes with the new values and the gradient is that of neither. Masking an activation in "
-        "place or updating a weight before the last micro-batch's backward does this."
+        "place does this; for weights see parameter_write_before_backward_is_detected."
     ),
     harm=Harm.WRONG,
     symptom=(

@@ -36,7 +36,7 @@ def probe() -> Finding:
     from ms_compat.probing.tape import Deliberate, hooks_switch
 
     disabled = hooks_switch()
-    before = _allowed()
+    before, after = _allowed(), False
     try:
         with disabled(_MESSAGE):
             within = _allowed()

@@ -12,19 +12,22 @@ def probe() -> Finding:
     """Scatter to index 5 of two elements, and gather from it as the control."""
     from mindspore import Tensor, ops
 
-    from ms_compat.probing.workloads import first_line, tensor
+    from ms_compat.probing.workloads import drain, first_line, tensor
 
     beyond = Tensor([5])
 
     def said_by(function: Any) -> str | None:
         try:
-            function().asnumpy()
+            function()
+            drain()
         except RuntimeError as error:
             return first_line(error)
         return None
 
     if said_by(lambda: ops.gather_elements(tensor(1.0, 2.0), 0, beyond)) is None:
         raise RuntimeError("gather_elements does not refuse the index either")
+    if said_by(lambda: ops.scatter(tensor(1.0, 2.0), 0, Tensor([1]), tensor(9.0))) is not None:
+        raise RuntimeError("scatter refuses a good index")
     said = said_by(lambda: ops.scatter(tensor(1.0, 2.0), 0, beyond, tensor(9.0)))
     return Finding(
         said is not None,

@@ -22,7 +22,7 @@ def probe() -> Finding:
     holds = all(abs(one - other) < 1e-4 for one, other in zip(found, right, strict=True))
     return Finding(
         holds,
-        f"on CPU the row after one that is masked entirely {'is right' if holds else 'is not written at all'}",
+        f"on CPU the row after one that is masked entirely {'is right' if holds else 'is wrong'}",
         {"row_after_is_right": holds, "right_of_last": round(right[-1], 4)},
     )
 

@@ -55,7 +55,7 @@ FEATURE = Feature(
         path=Path.WARN,
         action=(
             "Ask for NaN first, mindspore.ops.isnan(x).any(), or replace it: mindspore.ops.nan_to_num(x, "
-            "nan=float('inf'))."
+            "nan=float('inf'), posinf=float('inf'), neginf=float('-inf'))."
         ),
         cost="one more operation",
     ),

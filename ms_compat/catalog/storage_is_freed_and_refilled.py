@@ -74,7 +74,7 @@ FEATURE = Feature(
     groups=("storage", "memory"),
     spans=(Span(">=2.7.2,<2.11", True, device="CPU"),),
     references=(
-        "mindspore/common/tensor.py: Tensor.untyped_storage",
+        "mindspore.Tensor.untyped_storage (native)",
         "hyper_parallel/platform/mindspore/fully_shard/param.py",
     ),
     counterproof=counterproof,

@@ -58,7 +58,7 @@ FEATURE = Feature(
     groups=("storage", "views"),
     spans=(Span(">=2.7.2,<2.9", False, device="CPU"), Span(">=2.9,<2.11", True, device="CPU")),
     references=(
-        "mindspore/common/tensor.py: Tensor.untyped_storage",
+        "mindspore.Tensor.untyped_storage (native)",
         "hyper_parallel/platform/mindspore/activation_checkpoint/activation_swap.py: untyped_storage().size() == 0",
     ),
 )

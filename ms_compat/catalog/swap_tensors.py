@@ -62,7 +62,7 @@ FEATURE = Feature(
     ),
     groups=("parameters", "moved_names"),
     spans=(Span(">=2.7.2,<2.10", False), Span(">=2.10,<2.11", True)),
-    references=("mindspore/__init__.py: swap_tensors",),
+    references=("mindspore/common/tensor.py: swap_tensors",),
     counterproof=counterproof,
     inspect=inspect,
 )

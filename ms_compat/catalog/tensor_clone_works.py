@@ -43,7 +43,7 @@ FEATURE = Feature(
     matters=(
         "Code ported from torch clones everywhere, and MindSpore's documentation announces that copy() will be renamed "
         "to clone(). On CPU it has no kernel; the error comes later, at an operation that waits. Parameter.clone() "
-        "works."
+        "works, but the original keeps every clone alive."
     ),
     harm=Harm.FAILS,
     symptom="RuntimeError: The kernel Clone unregistered",

@@ -61,6 +61,6 @@ FEATURE = Feature(
     ),
     groups=("inplace",),
     spans=(Span(">=2.7.2,<2.11", False, device="CPU"),),
-    references=("mindspore/common/tensor.py: tensor, Tensor.__new__",),
+    references=("mindspore/common/tensor.py: tensor",),
     counterproof=counterproof,
 )

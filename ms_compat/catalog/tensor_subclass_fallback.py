@@ -56,7 +56,7 @@ FEATURE = Feature(
         "HyperParallel's DTensor is built on it: __fallback__ decides for each operation how the shards take part, and "
         "runs the local part inside NoFallbackGuard. Without it every operation on a DTensor works on the local shard."
     ),
-    harm=Harm.WRONG,
+    harm=Harm.FAILS,
     symptom="ImportError: cannot import name 'NoFallbackGuard' from 'mindspore._c_expression'",
     probe=probe,
     remedy=Remedy(

@@ -32,13 +32,14 @@ def probe() -> Finding:
                 raise
             refused.append(symbol)
             said = first_line(error)
-    if not seen:
+    if len(seen) < len(operators):
         raise RuntimeError("__fallback__ is not called with the subclass on the left either")
+    passed_by = 2 * len(operators) - len(seen) - len(refused)
     return Finding(
-        not refused,
+        not refused and not passed_by,
         f"{len(refused)} of {len(operators)} operators refuse a subclass on their right"
         + (f": {said}" if said else ""),
-        {"refused": len(refused), "operators": len(operators), "error": said},
+        {"refused": len(refused), "passed_by": passed_by, "operators": len(operators), "error": said},
     )
 
 

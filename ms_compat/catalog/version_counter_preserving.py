@@ -83,6 +83,7 @@ FEATURE = Feature(
             "MindSpore's own context."
         ),
         cost="waits until the pipeline has run the write",
+        works_on=">=2.10",
         missing="Write with tensor.data.copy_(value), which does not change the version; there is no such context.",
     ),
     groups=("inplace", "saved_tensors"),

@@ -84,7 +84,7 @@ FEATURE = Feature(
     groups=("inplace", "saved_tensors"),
     spans=(Span(">=2.7.2,<2.11", False, device="CPU"),),
     references=(
-        "mindspore/common/tensor.py: Tensor._version",
+        "mindspore.Tensor._version (native)",
         "hyper_parallel/platform/mindspore/activation_checkpoint/sac.py: val._version",
     ),
     counterproof=counterproof,

@@ -40,7 +40,10 @@ FEATURE = Feature(
     remedy=Remedy(
         path=Path.WORKAROUND,
         shim="ms_compat.write_",
-        action="Call ms_compat.write_(view, value); inside no_grad t.view(-1)[:] = v writes as well.",
+        action=(
+            "Call ms_compat.write_(view, value); inside no_grad t.view(-1)[:] = v writes as well. The call is not "
+            "recorded: no gradient flows through it."
+        ),
         cost="nothing but the check of the view",
         remove_when=">=2.8",
     ),

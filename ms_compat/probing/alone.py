@@ -38,7 +38,7 @@ class Ending(NamedTuple):
     Attributes:
         signal: the number of the signal that ended it, or 0.
         output: what it wrote to standard output.
-        error: the last line it wrote to standard error, or an empty string where it ended well.
+        error: the last line it wrote to standard error, or an empty string where it ended well or by a signal.
     """
 
     signal: int
@@ -80,4 +80,4 @@ def run_alone(program: str, *, seconds: float = 27.0) -> Ending:
         check=False,
     )
     said = done.stderr.strip().splitlines()
-    return Ending(max(0, -done.returncode), done.stdout, said[-1] if done.returncode and said else "")
+    return Ending(max(0, -done.returncode), done.stdout, said[-1] if done.returncode > 0 and said else "")

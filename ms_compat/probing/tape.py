@@ -40,7 +40,11 @@ WHOLE_REPLAY = Remedy(
         "Call ms_compat.recompute instead of mindspore.recompute; its replays run to their end. With MindSpore's own, "
         "early_stop=False does the same from 2.9 on."
     ),
-    cost="the operators after a block's last saved tensor are replayed, which early stop would skip",
+    cost=(
+        "the operators after a block's last saved tensor are replayed, which early stop would skip; a replay that "
+        "saves something else than its forward is an error"
+    ),
+    works_on=">=2.8",
     missing="Use MindSpore >= 2.8: older releases have no non-reentrant recompute.",
 )
 
