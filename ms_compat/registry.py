@@ -174,10 +174,10 @@ class Features:
         Raises:
             UnknownGroupError: no feature belongs to such a family; the message lists the families there are.
         """
-        try:
-            return {one: self[one] for one in self.groups()[name]}
-        except KeyError:
-            raise UnknownGroupError(f"there is no group {name!r}; there are {', '.join(self.groups())}") from None
+        groups = self.groups()
+        if name not in groups:
+            raise UnknownGroupError(f"there is no group {name!r}; there are {', '.join(groups)}")
+        return {member: self[member] for member in groups[name]}
 
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The families, sorted, each with the names of its features."""

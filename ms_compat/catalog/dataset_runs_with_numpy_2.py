@@ -6,12 +6,11 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.feature import Feature, Finding, Harm, Path, Remedy
+from ms_compat.probing.installed import harmless_with_numpy_1
 from ms_compat.span import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from ms_compat.build import Build
 
 
 @contextlib.contextmanager
@@ -73,12 +72,6 @@ def counterproof() -> None:
     module.np = Lenient("numpy")
 
 
-def _harmless(build: Build) -> str | None:
-    if build.numpy is None or int(build.numpy.partition(".")[0]) >= 2:
-        return None
-    return f"numpy {build.numpy} is installed"
-
-
 FEATURE = Feature(
     name="dataset_runs_with_numpy_2",
     question="Does mindspore.dataset read Python numbers with numpy 2?",
@@ -94,7 +87,7 @@ FEATURE = Feature(
         path=Path.WARN,
         action="Install numpy<2 beside MindSpore (pip install 'numpy<2'), or let every row and function return arrays.",
         cost="no package that needs numpy 2 in the same environment",
-        harmless_when=_harmless,
+        harmless_when=harmless_with_numpy_1,
     ),
     groups=("data", "install"),
     spans=(Span(">=2.7.2,<2.11", False),),

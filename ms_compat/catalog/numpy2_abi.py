@@ -6,21 +6,17 @@ import os
 from typing import TYPE_CHECKING
 
 from ms_compat.feature import Feature, Finding, Harm, Path, Remedy
+from ms_compat.probing.installed import harmless_with_numpy_1, major
 from ms_compat.span import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ms_compat.build import Build
 
 #: The module from which numpy's headers take the C-API: numpy 2's look in the first place and then in the second,
 #: numpy 1's in the second only. pybind11 leaves "numpy._core" alone in every library, so that says nothing.
 _NUMPY_2 = b"numpy._core._multiarray_umath"
 _NUMPY_1 = b"numpy.core._multiarray_umath"
-
-
-def _major(version: str) -> int:
-    return int(version.partition(".")[0])
 
 
 def _libraries() -> Iterator[str]:
@@ -67,7 +63,7 @@ def probe() -> Finding:
     """Call into numpy 2 where it is installed; with numpy 1 read off the libraries what they are compiled for."""
     import numpy as np
 
-    if _major(np.__version__) < 2:
+    if major(np.__version__) < 2:
         return inspect()  # what cannot be run here can still be read off the libraries
     import mindspore
 
@@ -112,12 +108,6 @@ def counterproof() -> None:
     raise RuntimeError("no library of the installed scipy is compiled with numpy 2's headers")
 
 
-def _harmless(build: Build) -> str | None:
-    if build.numpy is None or _major(build.numpy) >= 2:
-        return None
-    return f"numpy {build.numpy} is installed"
-
-
 FEATURE = Feature(
     name="numpy2_abi",
     question="Do the compiled libraries work with numpy 2?",
@@ -136,7 +126,7 @@ FEATURE = Feature(
         path=Path.WARN,
         action="Install numpy<2 beside MindSpore: pip install 'numpy<2'.",
         cost="no package that needs numpy 2 in the same environment",
-        harmless_when=_harmless,
+        harmless_when=harmless_with_numpy_1,
     ),
     groups=("install",),
     spans=(Span(">=2.7.2,<2.11", False),),

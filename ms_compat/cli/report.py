@@ -111,8 +111,7 @@ def _print_build(out: Console) -> None:
 
 def _print_actions(out: Console, report: _Report) -> None:
     """What a person has to know first: what to call instead and why, what cannot work, and what to look up."""
-    known = [verdict for verdict in report.verdicts if verdict.known]
-    with_path = {path: [v for v in known if report.plans[v.name].path is path] for path in Path}
+    with_path = {path: [verdict for verdict in report.with_path(path) if verdict.known] for path in Path}
     shims = {verdict.name: report.plans[verdict.name].shim for verdict in with_path[Path.WORKAROUND]}
     for shim in dict.fromkeys(shims.values()):
         concerned = [verdict for verdict in with_path[Path.WORKAROUND] if shims[verdict.name] == shim]
