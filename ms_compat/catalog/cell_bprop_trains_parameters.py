@@ -12,8 +12,8 @@ def probe() -> Finding:
     """Ask for the gradient of a Parameter that a Cell with bprop uses."""
     from mindspore import nn, ops, value_and_grad
 
-    from ms_compat.probing.tape import parameter, value
-    from ms_compat.probing.workloads import first_line, recording, tensor
+    from ms_compat.probing.tape import value
+    from ms_compat.probing.workloads import first_line, parameter, recording, tensor
 
     class Scale(nn.Cell):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -11,8 +11,8 @@ def probe() -> Finding:
     import mindspore
     from mindspore import nn
 
-    from ms_compat.probing.names import api, parameter, weight_file
-    from ms_compat.probing.workloads import tensor
+    from ms_compat.probing.names import api, weight_file
+    from ms_compat.probing.workloads import parameter, tensor
 
     api("mindspore.nn", "Cell", "register_buffer")
 

@@ -14,7 +14,8 @@ def probe() -> Finding:
 
     import mindspore
 
-    from ms_compat.probing.names import parameter, weight_file
+    from ms_compat.probing.names import weight_file
+    from ms_compat.probing.workloads import parameter
 
     weight = parameter(1.5)
     with weight_file("network.ckpt") as path:

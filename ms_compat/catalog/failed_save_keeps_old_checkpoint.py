@@ -15,7 +15,8 @@ def _old_after_failure(form: str) -> bool:
     import mindspore
     from mindspore import ops
 
-    from ms_compat.probing.names import parameter, weight_file
+    from ms_compat.probing.names import weight_file
+    from ms_compat.probing.workloads import parameter
 
     with weight_file(f"network.{form}") as path:
         mindspore.save_checkpoint([{"name": "weight", "data": parameter(1.0)}], path, format=form)

@@ -15,8 +15,8 @@ def probe() -> Finding:
     import mindspore
     from mindspore import ops
 
-    from ms_compat.probing.tape import parameter, value
-    from ms_compat.probing.workloads import POINT, first_line, tensor
+    from ms_compat.probing.tape import value
+    from ms_compat.probing.workloads import POINT, first_line, parameter, tensor
 
     weight = parameter(POINT, requires_grad=False)
 

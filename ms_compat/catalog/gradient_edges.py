@@ -25,15 +25,15 @@ def probe() -> Finding:
     """Start a backward from an edge instead of from an output."""
     from mindspore import ops
 
-    from ms_compat.probing.tape import run_backward, value
-    from ms_compat.probing.workloads import first_line, leaf, recording, tensor
+    from ms_compat.probing.tape import value
+    from ms_compat.probing.workloads import backward, first_line, leaf, recording, tensor
 
     edge = _edge_type()
     with recording():
         x = leaf(0.0)
         output = ops.exp(x)
         try:
-            run_backward(edge(output._grad_node, output._output_index, output), tensor(3.0))
+            backward(edge(output._grad_node, output._output_index, output), start=tensor(3.0))
         except (AttributeError, TypeError, RuntimeError) as error:
             return Finding(
                 False,

@@ -12,8 +12,7 @@ def probe() -> Finding:
     """Step with groups in another order than the network's, with gradients in the network's order."""
     from mindspore import nn
 
-    from ms_compat.probing.names import parameter
-    from ms_compat.probing.workloads import tensor
+    from ms_compat.probing.workloads import parameter, tensor
 
     first, second = parameter(0.0, name="first"), parameter(0.0, name="second")
     step = nn.SGD([{"params": [second], "weight_decay": 0.0}, {"params": [first], "weight_decay": 0.0}], 1.0)

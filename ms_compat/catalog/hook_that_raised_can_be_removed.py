@@ -17,8 +17,8 @@ def probe() -> Finding:
     import mindspore
     from mindspore import ops
 
-    from ms_compat.probing.tape import Deliberate, parameter
-    from ms_compat.probing.workloads import recording, tensor
+    from ms_compat.probing.tape import Deliberate
+    from ms_compat.probing.workloads import parameter, recording, tensor
 
     weight = parameter(0.5)
     calls: list[None] = []

@@ -12,7 +12,8 @@ def probe() -> Finding:
     """Let a schedule lower the learning rate, save the optimizer and load it into a new one."""
     import mindspore
 
-    from ms_compat.probing.names import api, parameter, weight_file
+    from ms_compat.probing.names import api, weight_file
+    from ms_compat.probing.workloads import parameter
 
     optim = api("mindspore.experimental.optim")
 

@@ -13,8 +13,8 @@ def probe() -> Finding:
     import mindspore
     from mindspore import nn
 
-    from ms_compat.probing.names import parameter, weight_file
-    from ms_compat.probing.workloads import first_line
+    from ms_compat.probing.names import weight_file
+    from ms_compat.probing.workloads import first_line, parameter
 
     class Network(nn.Cell):  # type: ignore[misc]
         def __init__(self) -> None:

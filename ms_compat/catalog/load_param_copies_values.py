@@ -13,8 +13,7 @@ def probe() -> Finding:
     import mindspore
     from mindspore import nn
 
-    from ms_compat.probing.names import parameter
-    from ms_compat.probing.workloads import tensor
+    from ms_compat.probing.workloads import parameter, tensor
 
     class Network(nn.Cell):  # type: ignore[misc]
         def __init__(self, value: float) -> None:

@@ -12,8 +12,7 @@ def probe() -> Finding:
     """Take two steps with momentum, hand the state to a new optimizer, and take a third step with both."""
     from mindspore import nn
 
-    from ms_compat.probing.names import parameter
-    from ms_compat.probing.workloads import tensor
+    from ms_compat.probing.workloads import parameter, tensor
 
     def optimizer(value: float) -> tuple[Any, Any]:
         weight = parameter(value)

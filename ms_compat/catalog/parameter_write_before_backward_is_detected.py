@@ -17,8 +17,8 @@ def probe() -> Finding:
     from mindspore import nn, ops
 
     from ms_compat.moved import no_grad
-    from ms_compat.probing.tape import parameter, value
-    from ms_compat.probing.workloads import backward, drain, recording, tensor, wake_numpy
+    from ms_compat.probing.tape import value
+    from ms_compat.probing.workloads import backward, drain, parameter, recording, tensor, wake_numpy
 
     wake_numpy()
 

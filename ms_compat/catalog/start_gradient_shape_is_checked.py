@@ -10,14 +10,13 @@ def probe() -> Finding:
     """Start a backward from an output of two elements with a gradient of one."""
     from mindspore import ops
 
-    from ms_compat.probing.tape import run_backward
-    from ms_compat.probing.workloads import first_line, leaf, recording, tensor
+    from ms_compat.probing.workloads import backward, first_line, leaf, recording, tensor
 
     with recording():
         x = leaf(0.5, 0.5)
         output = ops.exp(x)
         try:
-            run_backward(output, tensor(3.0))
+            backward(output, start=tensor(3.0))
         except (RuntimeError, ValueError) as error:
             if "shape" not in str(error):
                 raise

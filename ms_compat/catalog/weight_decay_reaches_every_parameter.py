@@ -15,8 +15,7 @@ def probe() -> Finding:
     """Take a step with gradients of zero, which weight decay alone makes, on parameters of different names."""
     from mindspore import nn
 
-    from ms_compat.probing.names import parameter
-    from ms_compat.probing.workloads import tensor
+    from ms_compat.probing.workloads import parameter, tensor
 
     weights = [parameter(1.0, name=name) for name in _NAMES]
     nn.AdamWeightDecay(weights, 0.1, weight_decay=0.5)(tuple(tensor(0.0) for _ in _NAMES))

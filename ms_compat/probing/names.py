@@ -19,7 +19,6 @@ __all__ = [
     "added_in_place",
     "api",
     "mint_optimizer",
-    "parameter",
     "refusal",
     "save_by_attribute",
     "step_of",
@@ -54,15 +53,6 @@ def refusal(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str | No
     return None
 
 
-def parameter(*values: float, name: str = "weight") -> Any:
-    """A float32 Parameter."""
-    from mindspore import Parameter
-
-    from ms_compat.probing.workloads import tensor
-
-    return Parameter(tensor(*values), name=name)
-
-
 @contextlib.contextmanager
 def weight_file(name: str) -> Iterator[str]:
     """The path of a file that may be written in a folder of its own, which goes away afterwards."""
@@ -72,7 +62,7 @@ def weight_file(name: str) -> Iterator[str]:
 
 def step_of(optimizer: Callable[[list[Any]], Any], *, steps: int = 1) -> float:
     """How far an optimizer moves a weight of 1.0 whose gradient is 0.5 in every step; positive is downhill."""
-    from ms_compat.probing.workloads import tensor
+    from ms_compat.probing.workloads import parameter, tensor
 
     weight = parameter(1.0)
     update = optimizer([weight])
@@ -83,11 +73,10 @@ def step_of(optimizer: Callable[[list[Any]], Any], *, steps: int = 1) -> float:
 
 def mint_optimizer(name: str) -> Callable[[list[Any]], Any]:
     """An optimizer of ``mindspore.mint.optim`` with a learning rate of 0.1."""
-    from ms_compat.probing.workloads import tensor
+    from ms_compat.probing.workloads import wake_numpy
 
     optimizer = api("mindspore.mint.optim", name)
-    with contextlib.suppress(SystemError, ImportError):
-        _ = tensor(1.0) * tensor(1.0)  # with numpy 2 it raises once in a process, here and not in the optimizer
+    wake_numpy()  # here and not in the optimizer
 
     def make(parameters: list[Any]) -> Any:
         return optimizer(parameters, lr=0.1)

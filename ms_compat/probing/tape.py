@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ms_compat.feature import ApiMissing, Path, Remedy
-from ms_compat.moved import compiled, graph_api, pynative_executor
+from ms_compat.moved import graph_api, pynative_executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,12 +22,10 @@ __all__ = [
     "hooks_switch",
     "leaving_mixed_precision",
     "not_repeated",
-    "parameter",
     "patch_differentiation",
     "random_operators",
     "random_state_kept",
     "recompute_nothing",
-    "run_backward",
     "value",
 ]
 
@@ -56,23 +54,6 @@ class Deliberate(Exception):
 def value(tensor: Any) -> float:
     """The first element of a Tensor, rounded for evidence."""
     return round(float(tensor.asnumpy().reshape(-1)[0]), 4)
-
-
-def parameter(*values: float, requires_grad: bool = True) -> Any:
-    """A float32 Parameter."""
-    import mindspore
-    import numpy as np
-
-    return mindspore.Parameter(np.array(values, np.float32), name="weight", requires_grad=requires_grad)
-
-
-def run_backward(output: Any, start: Any) -> None:
-    """Run the torch-style tape back from an output, or what stands for one, with a gradient to start from."""
-    try:
-        native = compiled("run_backward")
-    except AttributeError:
-        raise ApiMissing("mindspore._c_expression.run_backward") from None
-    native((output,), (start,), False, False, (), allow_unreachable=True, accumulate_grad=True)
 
 
 def computed_in() -> str:

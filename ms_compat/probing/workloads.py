@@ -31,6 +31,7 @@ __all__ = [
     "flip_early_stop",
     "identity",
     "leaf",
+    "parameter",
     "recompute",
     "recompute_module",
     "recording",
@@ -67,15 +68,21 @@ def recording(*, on: bool = True) -> Iterator[Any]:
         engine.set_grad_flag(flag)
 
 
-def backward(output: Any, *, retain_graph: bool = False) -> None:
-    """Run the torch-style tape back from an output, with a gradient of ones; call it inside `recording`."""
+def backward(output: Any, *, start: Any = None, retain_graph: bool = False) -> None:
+    """Run the torch-style tape back from an output, or what stands for one; call it inside `recording`.
+
+    Args:
+        output: the tensor, or the edge of a graph, to start from.
+        start: the gradient to start with; ones where none is given.
+        retain_graph: whether the graph may be run back again.
+    """
     from mindspore import ops
 
     try:
         run_backward = compiled("run_backward")
     except AttributeError:
         raise ApiMissing("mindspore._c_expression.run_backward") from None
-    start = ops.ones_like(output)
+    start = ops.ones_like(output) if start is None else start
     run_backward((output,), (start,), retain_graph, False, (), allow_unreachable=True, accumulate_grad=True)
 
 
@@ -108,6 +115,13 @@ def tensor(*values: float) -> Any:
     import mindspore
 
     return mindspore.Tensor(list(values), mindspore.float32)
+
+
+def parameter(*values: float, name: str = "weight", requires_grad: bool = True) -> Any:
+    """A float32 Parameter."""
+    import mindspore
+
+    return mindspore.Parameter(tensor(*values), name=name, requires_grad=requires_grad)
 
 
 def leaf(*values: float) -> Any:
